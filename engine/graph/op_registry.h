@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+class GraphBuilder;
+
+/// Work of one op by the rules of NETWORKS.md section 4: a multiply-add counts 2, only convolutions and matrix products
+/// count. Bytes are those that must cross memory once: inputs read, outputs written.
+struct Cost {
+    double flops = 0;
+    double bytes = 0;
+};
+
+/// What an op's output looks like: the shape (and element type) of each output slot, in order.
+struct OutputSpec {
+    Shape shape;
+    DType type = DType::f32;
+};
+
+/// Asked for the gradient of one op during autodiff.
+struct GradientRequest {
+    GraphBuilder& builder;                   ///< appends backward ops; stage, layer and segment are already set
+    const Op& op;                            ///< the forward op
+    std::span<const TensorId> output_gradients; ///< one an output, no_tensor where nothing flows back
+    std::span<const char> wanted;            ///< one an input: whether its gradient is asked for
+};
+
+/// One kind of op: everything that the compiler knows of it. One file in graph/ops a family; docs/OPS.md lists them all.
+struct OpDefinition {
+    std::string kind;
+    /// Checks inputs and attributes and gives the outputs that are *computed* (parameters and buffers that the op changes
+    /// follow after them in Op::outputs and are not listed). Throws ConfigError naming the argument, the limit and the value.
+    std::function<std::vector<OutputSpec>(const Graph&, const Op&)> infer;
+    /// Gradient of every wanted input (no_tensor elsewhere). Empty: the op has none, and asking for one is an error.
+    std::function<std::vector<TensorId>(const GradientRequest&)> gradient;
+    /// FLOPs; the bytes are counted from the tensors unless the op counts them itself. Empty: no FLOPs.
+    std::function<Cost(const Graph&, const Op&)> cost;
+    /// The same inputs and attributes always give the same outputs, and nothing else changes: may be shared or pruned.
+    bool pure = true;
+};
+
+/// Every registered kind. Filled before main by one `OpRegistration` a kind. A second registration of a name throws.
+class OpRegistry {
+public:
+    static OpRegistry& instance();
+    void add(OpDefinition definition);
+    /// Throws ConfigError for an unknown kind.
+    [[nodiscard]] const OpDefinition& find(const std::string& kind) const;
+    [[nodiscard]] std::vector<std::string> kinds() const;
+
+private:
+    std::vector<OpDefinition> definitions_;
+};
+
+/// Called once by each family's file; `register_all_ops()` (ops/register.cpp) calls them all, so that a static library
+/// drops none of them.
+void register_all_ops();
+
+/// Work of an op, bytes counted from its tensors.
+[[nodiscard]] Cost cost_of(const Graph& graph, const Op& op);
+
+} // namespace espalier

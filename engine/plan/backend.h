@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+#include "plan/kernel.h"
+#include "plan/layout.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+/// A backend's answer to "can you run this op?".
+struct Support {
+    bool yes = true;
+    std::string reason; ///< why not, one sentence
+
+    static Support no(std::string reason) { return {false, std::move(reason)}; }
+    explicit operator bool() const { return yes; }
+};
+
+/// An op made ready: its kernel and what the kernel asks of memory.
+struct Lowered {
+    std::unique_ptr<Kernel> kernel;
+    std::vector<Layout> inputs;  ///< layout that each input must have; the plan puts in a reorder where it has another
+    std::vector<Layout> outputs; ///< layout of each output as computed
+    std::size_t workspace = 0;   ///< bytes of scratch memory during the kernel
+    /// {output, input}: this output may take the memory of that input, if nothing reads the input afterwards.
+    std::vector<std::pair<std::size_t, std::size_t>> in_place;
+};
+
+/// Toggles that change what a backend offers.
+struct BackendOptions {
+    int threads = 0;             ///< CPU threads, 0: all that this process may use
+    bool deterministic = false;  ///< only kernels that give the same bits every time
+    bool winograd = true;        ///< fast convolution with a slightly larger rounding error (1e-6 to 3e-6)
+    bool reference_separable = false; ///< depthwise by the library, no kernel of ours
+};
+
+/// Memory of a device; freed at the end of its life.
+class Memory {
+public:
+    Memory() = default;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    virtual ~Memory() = default;
+    [[nodiscard]] virtual std::byte* data() const = 0; ///< a device address; the host may only do arithmetic with it
+    [[nodiscard]] virtual std::size_t bytes() const = 0;
+};
+
+/// A device with its kernels. Stateless apart from caches; used by one thread at a time.
+class Backend {
+public:
+    Backend() = default;
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    virtual ~Backend() = default;
+
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    /// Asked before an op is lowered here. Never throws.
+    [[nodiscard]] virtual Support supports(const Graph& graph, const Op& op) const = 0;
+    /// Row-major layout of a tensor of this shape and type.
+    [[nodiscard]] virtual Layout plain(const Shape& shape, DType type) const = 0;
+    /// Makes `op` ready. `given` are the layouts that its inputs have now, one an input; undefined for parameters and
+    /// buffers whose layout is still free (the first op that reads one chooses it for the life of the session) and for
+    /// no_tensor. An op that writes a parameter or buffer must return that tensor's layout unchanged: `given_outputs`
+    /// holds those, undefined elsewhere.
+    [[nodiscard]] virtual Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,
+                                        std::span<const Layout> given_outputs) = 0;
+    /// Copies a tensor from one layout into another.
+    [[nodiscard]] virtual Lowered reorder(const Tensor& tensor, const Layout& from, const Layout& to) = 0;
+
+    /// Aligned to 64 bytes; throws OutOfMemory.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+    /// Between host memory in row-major order (float, std::int32_t or std::uint8_t by the tensor's type) and a device
+    /// address with the given layout. upload() has taken its data when it returns; padding becomes zero.
+    virtual void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) = 0;
+    virtual void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) = 0;
+    /// Waits until everything enqueued has run.
+    virtual void synchronize() = 0;
+    /// Fills bytes with NaN-like rubbish (0xff), so that tests see what a kernel did not write.
+    virtual void poison(std::byte* device, std::size_t bytes) = 0;
+};
+
+} // namespace espalier

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+#include "plan/backend.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// Bytes by what they are for. `activations` is the arena that all plans of a session share.
+struct MemoryUse {
+    std::size_t weights = 0;
+    std::size_t optimizer = 0; ///< slots, accumulators
+    std::size_t activations = 0;
+    std::size_t workspace = 0;
+    [[nodiscard]] std::size_t total() const { return weights + optimizer + activations + workspace; }
+};
+
+/// One op of a plan, for profiles and the layer table.
+struct PlannedOp {
+    std::string kind;
+    std::string layer;
+    std::string kernel;
+    Stage stage = Stage::forward;
+    double flops = 0;
+    double bytes = 0;
+    std::size_t memory = 0;    ///< bytes of its outputs in the arena
+    std::size_t workspace = 0;
+    double milliseconds = 0;   ///< of the last profiled run
+};
+
+class Session;
+
+/// A step made ready: kernels in order, and an offset in the arena for every activation. Belongs to its session.
+class Plan {
+public:
+    virtual ~Plan() = default;
+    /// Copies an input (row-major, float / int32 / uint8 by its type) to where the step reads it. Throws ConfigError on another size.
+    virtual void set_input(const std::string& name, const void* host, std::size_t bytes) = 0;
+    /// Runs the step. Allocates memory on the first run.
+    virtual void run() = 0;
+    /// The same, timing each op into PlannedOp::milliseconds.
+    virtual void run_profiled() = 0;
+    /// A kept tensor after run(), as float in row-major order.
+    [[nodiscard]] virtual std::vector<float> read(TensorId kept) const = 0;
+    [[nodiscard]] virtual std::span<const PlannedOp> ops() const = 0;
+    /// Exact: known after lowering, before the first run.
+    [[nodiscard]] virtual MemoryUse memory() const = 0;
+    /// FLOPs of forward and backward by NETWORKS.md section 4; recomputed ops are not counted.
+    [[nodiscard]] virtual double model_flops() const = 0;
+};
+
+/// One network on one backend: its parameters and buffers in the plans' layouts, the shared arena, and an LRU of plans.
+/// Values go in and out by name in row-major float32; the caller (train/) keeps the ParameterStore.
+class Session {
+public:
+    struct Options {
+        std::size_t plans = 8;         ///< plans kept
+        std::size_t memory_limit = 0;  ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
+        bool poison = false;           ///< fill the arena with rubbish before every run (tests)
+    };
+
+    Session(Backend& backend, Options options);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// The plan of that graph, from the LRU (`key` names everything that decides it) or new. The first plan chooses the
+    /// layout of each parameter. Throws ConfigError naming op and reason if the backend refuses one. The reference stays
+    /// valid until the plan is the least recently used of more than Options::plans.
+    Plan& plan(const std::string& key, const Graph& graph);
+
+    /// Value of a parameter or buffer; allocates the persistent memory at first use.
+    void set(const std::string& name, std::span<const float> values);
+    [[nodiscard]] std::vector<float> get(const std::string& name) const;
+    [[nodiscard]] std::vector<std::string> names() const;
+
+    [[nodiscard]] MemoryUse memory() const;
+    /// Bytes really taken from the backend now.
+    [[nodiscard]] std::size_t allocated() const;
+    /// Gives all memory back but keeps nothing of the values: save them first (pause).
+    void release();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace espalier

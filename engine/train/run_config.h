@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+#include "nn/network_spec.h"
+#include "passes/pipeline.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+struct OptimizerConfig {
+    std::string kind = "sgd"; ///< sgd, adam, adamw
+    double learning_rate = 0.1;
+    double momentum = 0.9;
+    double weight_decay = 5e-4;
+    bool nesterov = false;
+    double clip_norm = 0; ///< 0: none
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+};
+
+struct ScheduleConfig {
+    std::string kind = "cosine"; ///< constant, step, cosine
+    double warmup_epochs = 0;    ///< linear from 0
+    double minimum = 0;          ///< end of the cosine
+    std::vector<double> step_epochs; ///< step: multiply by gamma at each of these epochs
+    double gamma = 0.1;
+};
+
+struct AugmentationConfig {
+    std::int64_t crop = 0; ///< pixels of zero padding on every side before a random crop back to size
+    bool flip = false;     ///< horizontal, with probability 1/2
+};
+
+struct CheckpointConfig {
+    std::int64_t every_steps = 0; ///< 0: by time alone
+    double every_minutes = 5;     ///< 0: by steps alone; best and last are always kept
+    std::int64_t keep = 3;        ///< step checkpoints kept, at least 2
+};
+
+/// Everything that decides a run. config.json in the run's folder holds it whole; presets are the same JSON with fewer keys.
+struct RunConfig {
+    std::string preset;
+    std::string name;
+    std::string data = "builtin"; ///< SPEC of the command line
+    NetworkSpec network;
+    std::int64_t batch = 64;
+    std::int64_t epochs = 10;
+    std::uint64_t seed = 1;
+    std::string backend = "auto"; ///< auto, cpu, reference, cuda
+    int threads = 0;
+    std::int64_t accumulation = 1;
+    double label_smoothing = 0;
+    double validation_share = 0.1; ///< of the training set, by seed, where the data set has no validation part
+    std::int64_t patience = 0;     ///< early stopping after so many evaluations without a better one; 0: never
+    std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss before the run fails
+    OptimizerConfig optimizer;
+    ScheduleConfig schedule;
+    AugmentationConfig augmentation;
+    CheckpointConfig checkpoint;
+    Toggles toggles;
+
+    [[nodiscard]] Json to_json() const;
+    /// Unknown keys, wrong types and values outside of their limits throw ConfigError naming the key, the limit and the value.
+    static RunConfig from_json(const Json& json);
+};
+
+/// Puts `value` at a dotted key ("optimizer.learning_rate=0.05", "epochs=1"): JSON where it parses, else text.
+void set_by_path(Json& json, const std::string& assignment);
+/// `over` laid over `base`, object by object.
+[[nodiscard]] Json merged(Json base, const Json& over);
+
+/// The presets in resources/presets, by name, in the order shown to people.
+[[nodiscard]] std::vector<std::string> preset_names();
+/// Throws ConfigError listing the names if there is none of that name.
+[[nodiscard]] Json preset(const std::string& name);
+
+} // namespace espalier
