@@ -2,7 +2,7 @@
 #include "train/run_config.h"
 
 #include "base/error.h"
-#include "train/json_fields.h"
+#include "base/json_fields.h"
 
 #include <algorithm>
 

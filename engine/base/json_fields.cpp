@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/json_fields.h"
+#include "base/json_fields.h"
 
 #include "base/error.h"
 
@@ -126,6 +126,15 @@ void JsonFields::read(std::string_view key, std::vector<double>& value, double l
         value.push_back(checked_real(path_of(key), element, least, most));
 }
 
+void JsonFields::read(std::string_view key, std::vector<std::int64_t>& value, std::int64_t least, std::int64_t most) {
+    const Json* found = list(key);
+    if (!found)
+        return;
+    value.clear();
+    for (const auto& element : *found)
+        value.push_back(checked_integer(path_of(key), element, least, most));
+}
+
 void JsonFields::read_choice(std::string_view key, std::string& value,
                              std::initializer_list<std::string_view> choices) {
     const Json* found = find(key);
@@ -146,6 +155,13 @@ const Json* JsonFields::object(std::string_view key) {
     const Json* found = find(key);
     if (found && !found->is_object())
         wrong_type(path_of(key), "an object", *found);
+    return found;
+}
+
+const Json* JsonFields::list(std::string_view key) {
+    const Json* found = find(key);
+    if (found && !found->is_array())
+        wrong_type(path_of(key), "a list", *found);
     return found;
 }
 

@@ -26,10 +26,13 @@ public:
     void read(std::string_view key, int& value, std::int64_t least, std::int64_t most);
     void read(std::string_view key, std::uint64_t& value);
     void read(std::string_view key, std::vector<double>& value, double least, double most);
+    void read(std::string_view key, std::vector<std::int64_t>& value, std::int64_t least, std::int64_t most);
     /// One of a few words.
     void read_choice(std::string_view key, std::string& value, std::initializer_list<std::string_view> choices);
     /// The object at `key` (for its own JsonFields), or nothing.
     [[nodiscard]] const Json* object(std::string_view key);
+    /// The list at `key`, or nothing.
+    [[nodiscard]] const Json* list(std::string_view key);
     [[nodiscard]] std::string path_of(std::string_view key) const;
 
     void finish() const;
