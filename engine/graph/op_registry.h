@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,42 +28,52 @@ struct OutputSpec {
 
 /// Asked for the gradient of one op during autodiff.
 struct GradientRequest {
-    GraphBuilder& builder;                   ///< appends backward ops; stage, layer and segment are already set
-    const Op& op;                            ///< the forward op
+    GraphBuilder& builder;                      ///< appends backward ops; stage, layer and segment are already set
+    const Op& op;                               ///< the forward op
     std::span<const TensorId> output_gradients; ///< one an output, no_tensor where nothing flows back
-    std::span<const char> wanted;            ///< one an input: whether its gradient is asked for
+    std::span<const char> wanted;               ///< one an input: whether its gradient is asked for
 };
 
-/// One kind of op: everything that the compiler knows of it. One file in graph/ops a family; docs/OPS.md lists them all.
+/// One kind of op: everything that the compiler knows of it. One file in graph/ops a family; docs/OPS.md lists them
+/// all.
 struct OpDefinition {
     std::string kind;
-    /// Checks inputs and attributes and gives the outputs that are *computed* (parameters and buffers that the op changes
-    /// follow after them in Op::outputs and are not listed). Throws ConfigError naming the argument, the limit and the value.
+    /// Checks inputs and attributes and gives the outputs that are *computed* (parameters and buffers that the op
+    /// changes follow after them in Op::outputs and are not listed). Throws ConfigError naming the argument, the limit
+    /// and the value.
     std::function<std::vector<OutputSpec>(const Graph&, const Op&)> infer;
     /// Gradient of every wanted input (no_tensor elsewhere). Empty: the op has none, and asking for one is an error.
     std::function<std::vector<TensorId>(const GradientRequest&)> gradient;
     /// FLOPs; the bytes are counted from the tensors unless the op counts them itself. Empty: no FLOPs.
     std::function<Cost(const Graph&, const Op&)> cost;
-    /// The same inputs and attributes always give the same outputs, and nothing else changes: may be shared or pruned.
+    /// The same inputs and attributes always give the same outputs: may be shared or pruned if it changes no parameter
+    /// or buffer (see is_pure).
     bool pure = true;
+    /// Number of inputs with all optional ones; the builder fills absent trailing ones with no_tensor. 0: as many as
+    /// given.
+    std::size_t arity = 0;
 };
 
-/// Every registered kind. Filled before main by one `OpRegistration` a kind. A second registration of a name throws.
+/// Every registered kind. A second registration of a name throws.
 class OpRegistry {
 public:
+    /// The registry of the program, filled with all families (ops/register.cpp) when it is first used.
     static OpRegistry& instance();
+    /// Throws ConfigError if the kind is taken.
     void add(OpDefinition definition);
     /// Throws ConfigError for an unknown kind.
     [[nodiscard]] const OpDefinition& find(const std::string& kind) const;
     [[nodiscard]] std::vector<std::string> kinds() const;
 
 private:
-    std::vector<OpDefinition> definitions_;
+    std::map<std::string, OpDefinition> definitions_;
 };
 
-/// Called once by each family's file; `register_all_ops()` (ops/register.cpp) calls them all, so that a static library
-/// drops none of them.
+/// Fills the registry now instead of at its first use.
 void register_all_ops();
+
+/// Whether the op may be shared with an equal one, or dropped when nothing reads its outputs.
+[[nodiscard]] bool is_pure(const Graph& graph, const Op& op);
 
 /// Work of an op, bytes counted from its tensors.
 [[nodiscard]] Cost cost_of(const Graph& graph, const Op& op);
