@@ -176,4 +176,10 @@ void JsonFields::finish() const {
         }
 }
 
+void check_list_size(const std::string& path, std::size_t size, std::size_t least, std::size_t most) {
+    if (size < least || size > most)
+        throw ConfigError("'" + path + "' must have between " + std::to_string(least) + " and " + std::to_string(most) +
+                          " elements, but has " + std::to_string(size) + ".");
+}
+
 } // namespace espalier

@@ -45,4 +45,7 @@ private:
     std::vector<std::string> known_;
 };
 
+/// Throws ConfigError if the list at `path` has fewer or more elements than it may have.
+void check_list_size(const std::string& path, std::size_t size, std::size_t least, std::size_t most);
+
 } // namespace espalier

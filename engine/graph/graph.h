@@ -29,9 +29,10 @@ enum class Role {
 
 /// How a parameter or buffer gets its first value, a function of (seed, name) alone.
 struct Initializer {
-    enum class Kind { constant, kaiming_normal, uniform, normal };
+    enum class Kind { constant, kaiming_normal, uniform, normal, identity };
     Kind kind = Kind::constant;
-    /// constant: the value. kaiming_normal: the fan. uniform: the bound. normal: the standard deviation.
+    /// constant: the value. kaiming_normal: the fan. uniform: the bound. normal: the standard deviation. identity (a 1x1
+    /// convolution that passes the channels it has): not used.
     double value = 0.0;
 };
 

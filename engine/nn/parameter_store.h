@@ -23,8 +23,8 @@ public:
         std::map<std::string, std::vector<float>> slots;
     };
 
-    /// Adds every parameter and buffer of `graph` that is not here yet, with its initial value: a function of (seed, name)
-    /// alone. Throws ConfigError if an entry of that name has another shape.
+    /// Adds every parameter and buffer of `graph` that is not here yet, with its initial value: a function of (seed,
+    /// name) alone. Throws ConfigError if an entry of that name has another shape.
     void add_missing(const Graph& graph, std::uint64_t seed);
     void add(Entry entry);
     void erase(const std::string& name);
