@@ -57,6 +57,7 @@ struct Op {
     std::string layer;   ///< path of the layer that made it, such as "blocks.0.conv1": time, FLOPs and memory are summed by it
     std::string segment; ///< block or cell that it belongs to ("blocks.0"), the unit of recomputation; empty outside of any
     Stage stage = Stage::forward;
+    bool recomputed = false; ///< repeats a forward op during the backward: its FLOPs are not the model's
 };
 
 /// A network's step as data: tensors, and ops in an order in which they can run. Passes are functions from Graph to Graph.

@@ -36,9 +36,9 @@ struct Lowered {
 
 /// Toggles that change what a backend offers.
 struct BackendOptions {
-    int threads = 0;             ///< CPU threads, 0: all that this process may use
-    bool deterministic = false;  ///< only kernels that give the same bits every time
-    bool winograd = true;        ///< fast convolution with a slightly larger rounding error (1e-6 to 3e-6)
+    int threads = 0;                  ///< CPU threads, 0: all that this process may use
+    bool deterministic = false;       ///< only kernels that give the same bits every time
+    bool winograd = true;             ///< fast convolution with a slightly larger rounding error (1e-6 to 3e-6)
     bool reference_separable = false; ///< depthwise by the library, no kernel of ours
 };
 

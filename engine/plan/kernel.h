@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// Where a kernel finds its tensors, one pointer an input and output of its op (null for no_tensor). They stay valid and
-/// unchanged until the next bind. `workspace` has the bytes and alignment (64) that lowering asked for.
+/// Where a kernel finds its tensors, one pointer an input and output of its op (null for no_tensor). They stay valid
+/// and unchanged until the next bind. `workspace` has the bytes and alignment (64) that lowering asked for.
 struct Binding {
     std::span<std::byte* const> inputs;
     std::span<std::byte* const> outputs;
@@ -23,7 +23,8 @@ public:
     Kernel& operator=(const Kernel&) = delete;
     virtual ~Kernel() = default;
 
-    /// Takes its addresses, once after the plan's memory is laid out (and again if it moves). Nothing is read or written.
+    /// Takes its addresses, once after the plan's memory is laid out (and again if it moves). Nothing is read or
+    /// written.
     virtual void bind(const Binding& binding) = 0;
     /// Does the work, or enqueues it on the backend's stream. Allocates nothing. Throws DeviceError.
     virtual void run() = 0;

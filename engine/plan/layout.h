@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// How a backend stores one tensor: plain row-major, channels last, blocked by 16 channels ... Only the backend knows what
-/// `detail` is; the plan compares keys and counts bytes.
+/// How a backend stores one tensor: plain row-major, channels last, blocked by 16 channels ... Only the backend knows
+/// what `detail` is; the plan compares keys and counts bytes.
 struct Layout {
     std::string key;       ///< equal keys: the same bytes mean the same tensor
     std::size_t bytes = 0; ///< including padding

@@ -29,9 +29,9 @@ struct PlannedOp {
     Stage stage = Stage::forward;
     double flops = 0;
     double bytes = 0;
-    std::size_t memory = 0;    ///< bytes of its outputs in the arena
+    std::size_t memory = 0; ///< bytes of its outputs in the arena
     std::size_t workspace = 0;
-    double milliseconds = 0;   ///< of the last profiled run
+    double milliseconds = 0; ///< of the last profiled run
 };
 
 class Session;
@@ -40,13 +40,14 @@ class Session;
 class Plan {
 public:
     virtual ~Plan() = default;
-    /// Copies an input (row-major, float / int32 / uint8 by its type) to where the step reads it. Throws ConfigError on another size.
+    /// Copies an input (row-major, float / int32 / uint8 by its type) to where the step reads it. It stays there until
+    /// another plan of the session is given inputs or runs. Throws ConfigError on another size.
     virtual void set_input(const std::string& name, const void* host, std::size_t bytes) = 0;
     /// Runs the step. Allocates memory on the first run.
     virtual void run() = 0;
     /// The same, timing each op into PlannedOp::milliseconds.
     virtual void run_profiled() = 0;
-    /// A kept tensor after run(), as float in row-major order.
+    /// A kept tensor after run() and until any plan of the session runs again, as float in row-major order.
     [[nodiscard]] virtual std::vector<float> read(TensorId kept) const = 0;
     [[nodiscard]] virtual std::span<const PlannedOp> ops() const = 0;
     /// Exact: known after lowering, before the first run.
@@ -60,9 +61,10 @@ public:
 class Session {
 public:
     struct Options {
-        std::size_t plans = 8;         ///< plans kept
-        std::size_t memory_limit = 0;  ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
-        bool poison = false;           ///< fill the arena with rubbish before every run (tests)
+        std::size_t plans = 8; ///< plans kept
+        std::size_t memory_limit =
+            0;               ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
+        bool poison = false; ///< fill the arena with rubbish before every run (tests)
     };
 
     Session(Backend& backend, Options options);
@@ -71,11 +73,12 @@ public:
     Session& operator=(const Session&) = delete;
 
     /// The plan of that graph, from the LRU (`key` names everything that decides it) or new. The first plan chooses the
-    /// layout of each parameter. Throws ConfigError naming op and reason if the backend refuses one. The reference stays
-    /// valid until the plan is the least recently used of more than Options::plans.
+    /// layout of each parameter. Throws ConfigError naming op and reason if the backend refuses one. The reference
+    /// stays valid until the plan is the least recently used of more than Options::plans.
     Plan& plan(const std::string& key, const Graph& graph);
 
-    /// Value of a parameter or buffer; allocates the persistent memory at first use.
+    /// Value of a parameter or buffer that a plan has named; allocates the persistent memory at first use. Until it is
+    /// set, one whose initializer is a constant has that value, any other holds NaN.
     void set(const std::string& name, std::span<const float> values);
     [[nodiscard]] std::vector<float> get(const std::string& name) const;
     [[nodiscard]] std::vector<std::string> names() const;
@@ -86,8 +89,9 @@ public:
     /// Gives all memory back but keeps nothing of the values: save them first (pause).
     void release();
 
+    struct State; ///< of plan/ alone
+
 private:
-    struct State;
     std::unique_ptr<State> state_;
 };
 

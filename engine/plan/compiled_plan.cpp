@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/compiled_plan.h"
+
+#include "base/error.h"
+#include "plan/host_values.h"
+
+namespace espalier {
+
+CompiledPlan::CompiledPlan(Session::State& session, Executor executor)
+    : session_(session), executor_(std::move(executor)) {}
+
+void CompiledPlan::prepare() {
+    session_.ensure_memory();
+    if (bound_generation_ == session_.generation)
+        return;
+    executor_.bind(session_.arena ? session_.arena->data() : nullptr, session_.persistent);
+    bound_generation_ = session_.generation;
+    has_run_ = false;
+}
+
+void CompiledPlan::set_input(const std::string& name, const void* host, std::size_t bytes) {
+    const auto found = executor_.program().inputs.find(name);
+    if (found == executor_.program().inputs.end())
+        throw ConfigError("The step reads no input named '" + name + "'.");
+    const auto& value = executor_.program().values[static_cast<std::size_t>(found->second)];
+    if (bytes != host_bytes(value.tensor))
+        throw ConfigError("Input '" + name + "' is " + value.tensor.shape.text() + " " +
+                          std::string(name_of(value.tensor.type)) + ", " + std::to_string(host_bytes(value.tensor)) +
+                          " bytes, but " + std::to_string(bytes) + " bytes were given.");
+    prepare();
+    session_.backend.upload(value.tensor, value.layout, host, executor_.address(found->second));
+}
+
+void CompiledPlan::run() {
+    prepare();
+    executor_.run(session_.options.poison);
+    has_run_ = true;
+}
+
+void CompiledPlan::run_profiled() {
+    prepare();
+    executor_.run_profiled();
+    has_run_ = true;
+}
+
+std::vector<float> CompiledPlan::read(TensorId kept) const {
+    const auto found = executor_.program().kept.find(kept);
+    if (found == executor_.program().kept.end())
+        throw ConfigError("Tensor " + std::to_string(kept) +
+                          " was not kept by the graph of this plan, so it is gone after the step.");
+    if (!has_run_ || bound_generation_ != session_.generation)
+        throw Error("Nothing can be read from a plan before it has run, or after the session's memory has moved.");
+    const auto& value = executor_.program().values[static_cast<std::size_t>(found->second)];
+    return session_.download(value.tensor, value.layout, executor_.address(found->second));
+}
+
+MemoryUse CompiledPlan::memory() const {
+    const auto& arena = executor_.arena();
+    return {session_.persistent.bytes(Purpose::weights), session_.persistent.bytes(Purpose::optimizer),
+            arena.activation_bytes, arena.bytes - arena.activation_bytes};
+}
+
+} // namespace espalier

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plan/executor.h"
+#include "plan/session_state.h"
+
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A plan of a session: its program, bound to the session's memory as soon as it is needed.
+class CompiledPlan final : public Plan {
+public:
+    CompiledPlan(Session::State& session, Executor executor);
+
+    void set_input(const std::string& name, const void* host, std::size_t bytes) override;
+    void run() override;
+    void run_profiled() override;
+    [[nodiscard]] std::vector<float> read(TensorId kept) const override;
+    [[nodiscard]] std::span<const PlannedOp> ops() const override { return executor_.ops(); }
+    [[nodiscard]] MemoryUse memory() const override;
+    [[nodiscard]] double model_flops() const override { return executor_.program().model_flops; }
+
+    [[nodiscard]] const Executor& executor() const { return executor_; }
+
+private:
+    /// Memory is there, and the kernels know where.
+    void prepare();
+
+    Session::State& session_;
+    Executor executor_;
+    std::size_t bound_generation_ = 0;
+    bool has_run_ = false;
+};
+
+} // namespace espalier

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/executor.h"
+
+#include "plan/memory_plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace espalier {
+
+Executor::Executor(Backend& backend, Program program, Arena arena)
+    : backend_(backend), program_(std::move(program)), arena_(std::move(arena)), addresses_(program_.values.size()) {}
+
+void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
+    base_ = arena;
+    for (std::size_t i = 0; i < program_.values.size(); ++i) {
+        const auto& value = program_.values[i];
+        addresses_[i] = value.place == Value::Place::persistent ? persistent.at(value.persistent).address
+                                                                : arena + arena_.values[i];
+    }
+    std::vector<std::byte*> inputs, outputs;
+    const auto collect = [this](std::span<const ValueId> values, std::vector<std::byte*>& addresses) {
+        addresses.clear();
+        for (auto value : values)
+            addresses.push_back(value == no_value ? nullptr : address(value));
+    };
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        auto& step = program_.steps[i];
+        collect(step.inputs, inputs);
+        collect(step.outputs, outputs);
+        step.kernel->bind({inputs, outputs, step.workspace ? arena + arena_.workspaces[i] : nullptr});
+    }
+}
+
+void Executor::run(bool poison) {
+    if (poison)
+        poison_arena();
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        if (poison)
+            poison_outputs(program_.steps[i], i);
+        program_.steps[i].kernel->run();
+    }
+}
+
+void Executor::run_profiled() {
+    using Clock = std::chrono::steady_clock;
+    backend_.synchronize();
+    auto before = Clock::now();
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        program_.steps[i].kernel->run();
+        backend_.synchronize();
+        const auto after = Clock::now();
+        program_.ops[i].milliseconds = std::chrono::duration<double, std::milli>(after - before).count();
+        before = after;
+    }
+}
+
+void Executor::poison_arena() {
+    std::vector<std::pair<std::size_t, std::size_t>> inputs; // begin, end
+    for (std::size_t i = 0; i < program_.values.size(); ++i)
+        if (program_.values[i].place == Value::Place::input)
+            inputs.emplace_back(arena_.values[i], arena_.values[i] + align_up(program_.values[i].layout.bytes));
+    std::ranges::sort(inputs);
+    inputs.emplace_back(arena_.bytes, arena_.bytes);
+    std::size_t from = 0;
+    for (const auto& [begin, end] : inputs) {
+        if (begin > from)
+            backend_.poison(base_ + from, begin - from);
+        from = end;
+    }
+}
+
+void Executor::poison_outputs(const Step& step, std::size_t index) {
+    for (auto output : step.outputs) {
+        if (output == no_value || program_.values[static_cast<std::size_t>(output)].place != Value::Place::arena)
+            continue;
+        const bool in_place = std::ranges::any_of(
+            step.inputs, [&](ValueId input) { return input != no_value && address(input) == address(output); });
+        if (!in_place)
+            backend_.poison(address(output), program_.values[static_cast<std::size_t>(output)].layout.bytes);
+    }
+    if (step.workspace)
+        backend_.poison(base_ + arena_.workspaces[index], step.workspace);
+}
+
+} // namespace espalier

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plan/arena.h"
+#include "plan/backend.h"
+#include "plan/persistent.h"
+#include "plan/program.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace espalier {
+
+/// Runs a program whose memory is laid out. Only does arithmetic with addresses: what is there is the backend's alone.
+class Executor {
+public:
+    Executor(Backend& backend, Program program, Arena arena);
+
+    [[nodiscard]] const Program& program() const { return program_; }
+    [[nodiscard]] const Arena& arena() const { return arena_; }
+    [[nodiscard]] std::span<const PlannedOp> ops() const { return program_.ops; }
+
+    /// Gives every kernel its addresses.
+    void bind(std::byte* arena, const PersistentTensors& persistent);
+    /// Launches every kernel in order, and does not wait for them. `poison`: what a kernel is about to write (outputs
+    /// that take no input's place, workspace) is filled with rubbish before, as is the whole arena but the inputs at
+    /// the start.
+    void run(bool poison);
+    /// Waits for every kernel and writes its time into its PlannedOp.
+    void run_profiled();
+    /// Address of a value after bind().
+    [[nodiscard]] std::byte* address(ValueId value) const { return addresses_[static_cast<std::size_t>(value)]; }
+
+private:
+    void poison_arena();
+    void poison_outputs(const Step& step, std::size_t index);
+
+    Backend& backend_;
+    Program program_;
+    Arena arena_;
+    std::byte* base_ = nullptr;
+    std::vector<std::byte*> addresses_; ///< of each value
+};
+
+} // namespace espalier

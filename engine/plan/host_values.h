@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace espalier {
+
+/// Bytes of a tensor on the host, as Backend::upload and download have them: float for every floating type, else
+/// std::int32_t or std::uint8_t.
+[[nodiscard]] std::size_t host_bytes(const Tensor& tensor);
+/// Floats as the host values of the tensor's type (rounded where it is an integer).
+[[nodiscard]] std::vector<std::byte> to_host_values(const Tensor& tensor, std::span<const float> values);
+[[nodiscard]] std::vector<float> from_host_values(const Tensor& tensor, std::span<const std::byte> host);
+
+} // namespace espalier

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/session.h"
+
+#include "base/error.h"
+#include "plan/compiled_plan.h"
+#include "plan/host_values.h"
+#include "plan/session_state.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace espalier {
+
+Session::Session(Backend& backend, Options options) : state_(std::make_unique<State>(backend, options)) {}
+
+Session::~Session() = default;
+
+Plan& Session::plan(const std::string& key, const Graph& graph) {
+    auto& plans = state_->plans;
+    const auto found = std::ranges::find(plans, key, &State::CachedPlan::key);
+    if (found != plans.end()) {
+        plans.splice(plans.begin(), plans, found);
+        return *plans.front().plan;
+    }
+    plans.push_front({key, state_->make_plan(graph)});
+    if (plans.size() > std::max<std::size_t>(1, state_->options.plans)) {
+        state_->backend.synchronize(); // its kernels may still be running
+        plans.pop_back();
+    }
+    return *plans.front().plan;
+}
+
+void Session::set(const std::string& name, std::span<const float> values) {
+    const auto& entry = state_->entry(name);
+    if (static_cast<std::int64_t>(values.size()) != entry.tensor.shape.count())
+        throw ConfigError("'" + name + "' has the shape " + entry.tensor.shape.text() + ", but " +
+                          std::to_string(values.size()) + " values were given.");
+    state_->persistent.allocate(state_->backend);
+    state_->backend.upload(entry.tensor, entry.layout, to_host_values(entry.tensor, values).data(), entry.address);
+}
+
+std::vector<float> Session::get(const std::string& name) const {
+    const auto& entry = state_->entry(name);
+    if (!entry.address)
+        throw Error("'" + name +
+                    "' has no value: nothing was set and no plan has run since the session began or was released.");
+    return state_->download(entry.tensor, entry.layout, entry.address);
+}
+
+std::vector<std::string> Session::names() const { return state_->persistent.names(); }
+
+MemoryUse Session::memory() const {
+    MemoryUse use;
+    for (const auto& cached : state_->plans)
+        if (const auto planned = cached.plan->memory();
+            planned.activations + planned.workspace > use.activations + use.workspace)
+            use = planned;
+    // The arena does not shrink when the plan that needed it is gone.
+    const auto arena = state_->arena ? state_->arena->bytes() : 0;
+    use.activations += arena - std::min(arena, use.activations + use.workspace);
+    use.weights = state_->persistent.bytes(Purpose::weights);
+    use.optimizer = state_->persistent.bytes(Purpose::optimizer);
+    return use;
+}
+
+std::size_t Session::allocated() const {
+    return state_->persistent.allocated() + (state_->arena ? state_->arena->bytes() : 0);
+}
+
+void Session::release() {
+    state_->backend.synchronize();
+    state_->arena.reset();
+    state_->persistent.release();
+    ++state_->generation;
+}
+
+} // namespace espalier

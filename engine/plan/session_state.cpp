@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/session_state.h"
+
+#include "base/error.h"
+#include "plan/compiled_plan.h"
+#include "plan/host_values.h"
+#include "plan/lower.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace espalier {
+namespace {
+
+std::string mebibytes(std::size_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
+    return text;
+}
+
+} // namespace
+
+Session::State::State(Backend& backend_, Options options_) : backend(backend_), options(options_) {}
+
+Session::State::~State() = default;
+
+std::unique_ptr<CompiledPlan> Session::State::make_plan(const Graph& graph) {
+    const auto known = persistent.size();
+    std::unique_ptr<CompiledPlan> plan;
+    try {
+        auto program = lower(graph, backend, persistent);
+        auto layout = plan_arena(program);
+        plan = std::make_unique<CompiledPlan>(*this, Executor(backend, std::move(program), std::move(layout)));
+        check_limit(*plan);
+    } catch (...) {
+        persistent.shrink(known);
+        throw;
+    }
+    for (const auto& alias : graph.aliases())
+        if (persistent.add_alias(graph.tensor(alias.buffer).name, graph.tensor(alias.same_as).name))
+            ++generation;
+    return plan;
+}
+
+std::size_t Session::State::largest_arena() const {
+    std::size_t bytes = arena ? arena->bytes() : 0;
+    for (const auto& cached : plans)
+        bytes = std::max(bytes, cached.plan->executor().arena().bytes);
+    return bytes;
+}
+
+void Session::State::check_limit(const CompiledPlan& plan) const {
+    const auto& planned = plan.executor().arena();
+    const auto weights = persistent.bytes(Purpose::weights);
+    const auto optimizer = persistent.bytes(Purpose::optimizer);
+    const auto arena_bytes = std::max(largest_arena(), planned.bytes);
+    const auto total = weights + optimizer + arena_bytes;
+    if (options.memory_limit == 0 || total <= options.memory_limit)
+        return;
+    std::string text = "This step needs " + mebibytes(total) + " (weights " + mebibytes(weights) + ", optimizer " +
+                       mebibytes(optimizer) + ", activations and workspace " + mebibytes(arena_bytes) +
+                       "), but the limit is " + mebibytes(options.memory_limit) + ".";
+    if (const auto ops = plan.ops(); !ops.empty()) {
+        const auto& op = ops[planned.busiest_step];
+        text += " Most is in use at " + op.kind + " of layer '" + op.layer + "', with " + mebibytes(planned.live_peak) +
+                ".";
+    }
+    throw OutOfMemory(text + " Take a smaller batch, or turn recomputation on.");
+}
+
+void Session::State::ensure_memory() {
+    persistent.allocate(backend);
+    const auto bytes = largest_arena();
+    if (bytes == 0 || (arena && arena->bytes() >= bytes))
+        return;
+    backend.synchronize();
+    arena.reset(); // before the larger one is taken, or both would have to fit
+    ++generation;
+    arena = backend.allocate(bytes);
+}
+
+const PersistentTensors::Entry& Session::State::entry(const std::string& name) const {
+    const auto index = persistent.find(name);
+    if (index == PersistentTensors::none)
+        throw ConfigError("No plan of this session has a parameter or buffer named '" + name + "'.");
+    return persistent.at(index);
+}
+
+std::vector<float> Session::State::download(const Tensor& tensor, const Layout& layout,
+                                            const std::byte* address) const {
+    std::vector<std::byte> host(host_bytes(tensor));
+    backend.download(tensor, layout, address, host.data());
+    return from_host_values(tensor, host);
+}
+
+} // namespace espalier
