@@ -11,17 +11,18 @@
 
 namespace espalier {
 
-/// The studio's toggles, as the compiler sees them. This is the only place where they are read (ARCHITECTURE.md's table).
+/// The studio's toggles, as the compiler sees them. This is the only place where they are read (ARCHITECTURE.md's
+/// table).
 struct Toggles {
-    std::string precision = "auto";    ///< auto, fp16, bf16, tf32, fp32
-    bool fused = true;                 ///< merge_siblings and fuse
+    std::string precision = "auto"; ///< auto, fp16, bf16, tf32, fp32
+    bool fused = true;              ///< merge_siblings and fuse
     bool share = true;
-    bool reference_separable = false;  ///< depthwise and pointwise by the library, no kernel of ours between
+    bool reference_separable = false; ///< depthwise and pointwise by the library, no kernel of ours between
     bool cuda_graphs = true;
     bool recompute = false;
     bool deterministic = false;
     bool winograd = true;
-    bool safe_mode = false;            ///< overrides the others: the shortest pipeline
+    bool safe_mode = false; ///< overrides the others: the shortest pipeline
 
     /// What is in force: safe mode switched in.
     [[nodiscard]] Toggles effective() const;
@@ -30,7 +31,7 @@ struct Toggles {
 /// A forward graph made into a step's graph, and where to find things in it.
 struct CompiledStep {
     Graph graph;
-    std::map<TensorId, TensorId> gradients; ///< of each tensor asked for
+    std::map<TensorId, TensorId> gradients;       ///< of each tensor asked for
     std::map<std::string, std::size_t> ops_after; ///< number of ops after each pass, in order of `pass_order`
     std::vector<std::string> pass_order;
 };
@@ -38,8 +39,10 @@ struct CompiledStep {
 /// Appended between autodiff and the passes over the whole graph: the optimizer's ops.
 using AppendUpdate = std::function<void(Graph&, const std::map<TensorId, TensorId>& gradients)>;
 
-/// share, (merge_siblings, fake_quantize, mixed_precision: their places), autodiff, `append_update`, fuse, recompute, prune.
-/// With no `with_respect_to` there is no backward: an evaluation step.
+/// Runs the passes in this order: share, (merge_siblings, fake_quantize, mixed_precision: their places), autodiff,
+/// `append_update`, fuse, recompute, prune. With no `with_respect_to` there is no backward: an evaluation step. Without
+/// `append_update` the gradients are kept; with it, what it does not read or keep is pruned. Tensors that are kept stay
+/// the same tensors, whatever the passes do.
 [[nodiscard]] CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId> with_respect_to,
                                         const Toggles& toggles, const AppendUpdate& append_update = {});
 

@@ -11,7 +11,7 @@ namespace {
 std::vector<OutputSpec> infer_add(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(1, std::numeric_limits<std::size_t>::max());
-    reads_relu(op.attributes);
+    static_cast<void>(reads_relu(op.attributes)); // checks it
     const auto& first = arguments.shape(0, "x1", 1, Shape::max_rank);
     for (std::size_t i = 1; i < op.inputs.size(); ++i)
         arguments.expect_shape(i, "x" + std::to_string(i + 1), first);

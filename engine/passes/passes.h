@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace espalier {
+
+// Functions from graph to graph that keep what a step computes. None of them knows a network; pipeline.cpp decides
+// which run. Kept tensors (Graph::kept) are never replaced by others, so ids that a caller holds stay good.
+
+/// Common subexpressions, on the forward graph: of pure ops with equal kind, attributes and inputs the first stays.
+/// Batch norms on one input that differ only in their running buffers are equal too; the buffers of those left out
+/// become aliases (Graph::Alias) of the ones that stay, as both started from the same values.
+[[nodiscard]] Graph share(Graph graph);
+
+/// Joins ops into ones that cross memory less often, on the whole graph:
+///   add of an add                    -> one add
+///   batch_norm, add of two           -> batch_norm with residual
+///   conv2d, batch_norm or add; relu  -> activation "relu"; the relu_gradient goes into batch_norm_gradient
+[[nodiscard]] Graph fuse(Graph graph);
+
+/// Gradient checkpointing, on the whole graph: of the activations computed within a segment (Op::segment) only those
+/// that another segment reads, and batch statistics, are stored until the backward. The others are computed again, each
+/// just before the backward op that reads it first; batch_norm as batch_norm_apply, so running statistics move once.
+[[nodiscard]] Graph recompute(Graph graph);
+
+/// Leaves out pure ops whose outputs nobody reads or keeps, and optional outputs of gradients that nobody reads.
+[[nodiscard]] Graph prune(Graph graph);
+
+} // namespace espalier
