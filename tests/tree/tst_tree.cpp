@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of the tree, as docs/ARCHITECTURE.md fixes it: which folder may include which, where Qt, oneDNN and CUDA may
+// appear, and that every file names its licence.
+#include <QDirIterator>
+#include <QFile>
+#include <QMap>
+#include <QRegularExpression>
+#include <QSet>
+#include <QtTest>
+
+namespace {
+
+/// Folders of the engine, and those that each may include besides itself.
+const QMap<QString, QSet<QString>>& allowed() {
+    static const QMap<QString, QSet<QString>> rules = [] {
+        const QSet<QString> base{"base"};
+        const QSet<QString> graph = base + QSet<QString>{"graph"};
+        const QSet<QString> plan = graph + QSet<QString>{"plan"};
+        const QSet<QString> nn = graph + QSet<QString>{"nn"};
+        const QSet<QString> io = nn + QSet<QString>{"io"};
+        const QSet<QString> train = io + plan + QSet<QString>{"passes", "backends", "data", "train"};
+        return QMap<QString, QSet<QString>>{
+            {"base", base},
+            {"graph", graph},
+            {"passes", graph + QSet<QString>{"passes"}},
+            {"plan", plan},
+            {"backends", plan + QSet<QString>{"backends"}},
+            {"nn", nn},
+            {"data", graph + QSet<QString>{"data"}},
+            {"io", io},
+            {"train", train},
+            {"worker", train + QSet<QString>{"worker"}},
+        };
+    }();
+    return rules;
+}
+
+struct Source {
+    QString path; ///< relative to the root of the tree
+    QStringList lines;
+};
+
+QList<Source> sources(const QStringList& folders) {
+    QList<Source> found;
+    const QDir root(SOURCE_DIR);
+    for (const auto& folder : folders) {
+        QDirIterator files(root.filePath(folder), {"*.h", "*.cpp", "*.cu", "*.cuh"}, QDir::Files, QDirIterator::Subdirectories);
+        while (files.hasNext()) {
+            QFile file(files.next());
+            if (file.open(QIODevice::ReadOnly))
+                found.append({root.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()).split('\n')});
+        }
+    }
+    return found;
+}
+
+QStringList includes(const Source& source, const QString& open) {
+    static const QRegularExpression pattern("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
+    QStringList found;
+    for (const auto& line : source.lines)
+        if (const auto match = pattern.match(line); match.hasMatch() && match.captured(1) == open)
+            found.append(match.captured(2));
+    return found;
+}
+
+bool is_qt(const QString& include) {
+    static const QRegularExpression pattern("^(Q[A-Z][A-Za-z]+|Qt[A-Z][A-Za-z]*/.*|qcustomplot\\.h)$");
+    return pattern.match(include).hasMatch();
+}
+
+} // namespace
+
+class TestTree : public QObject {
+    Q_OBJECT
+
+private slots:
+    void engine_folders_include_only_what_they_may();
+    void only_three_places_of_the_engine_include_qt();
+    void only_the_backends_include_their_libraries();
+    void widgets_and_app_include_no_engine();
+    void every_file_names_its_licence();
+};
+
+void TestTree::engine_folders_include_only_what_they_may() {
+    const auto all = sources({"engine"});
+    QVERIFY(!all.isEmpty());
+    QStringList wrong;
+    for (const auto& source : all) {
+        const auto folder = source.path.section('/', 1, 1);
+        QVERIFY2(allowed().contains(folder), qPrintable(source.path + " lies in a folder that docs/ARCHITECTURE.md does not know"));
+        for (const auto& include : includes(source, "\""))
+            if (include.contains('/') && !allowed()[folder].contains(include.section('/', 0, 0)))
+                wrong.append(source.path + " includes " + include);
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+void TestTree::only_three_places_of_the_engine_include_qt() {
+    static const QRegularExpression may("^engine/(data/image_decoder\\.cpp|worker/(?!protocol|line_|worker_main|event_writer).*)$");
+    QStringList wrong;
+    for (const auto& source : sources({"engine"}))
+        for (const auto& include : includes(source, "<"))
+            if (is_qt(include) && !may.match(source.path).hasMatch())
+                wrong.append(source.path + " includes " + include);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+void TestTree::only_the_backends_include_their_libraries() {
+    static const QRegularExpression onednn("^(oneapi/)?dnnl"), cuda("^(cuda|cudnn|cublas|nvml)");
+    QStringList wrong;
+    for (const auto& source : sources({"engine", "app", "widgets"}))
+        for (const auto& include : includes(source, "<"))
+            if ((onednn.match(include).hasMatch() && !source.path.startsWith("engine/backends/cpu/")) ||
+                (cuda.match(include).hasMatch() && !source.path.startsWith("engine/backends/cuda/")))
+                wrong.append(source.path + " includes " + include);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+void TestTree::widgets_and_app_include_no_engine() {
+    const auto protocol = QRegularExpression("^worker/(protocol|line_reader|line_writer)\\.h$");
+    QStringList wrong;
+    for (const auto& source : sources({"widgets", "app"}))
+        for (const auto& include : includes(source, "\"")) {
+            const auto folder = include.section('/', 0, 0);
+            const bool engine = include.contains('/') && allowed().contains(folder);
+            const bool upward = source.path.startsWith("widgets/") && folder == "app";
+            if (upward || (engine && (source.path.startsWith("widgets/") || !protocol.match(include).hasMatch())))
+                wrong.append(source.path + " includes " + include);
+        }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+void TestTree::every_file_names_its_licence() {
+    QStringList wrong;
+    for (const auto& source : sources({"engine", "app", "widgets", "tests"})) {
+        const bool studio = source.path.startsWith("app/") || source.path.startsWith("widgets/");
+        const QString licence = studio ? "GPL-3.0-or-later" : "SPDX-License-Identifier: ";
+        if (!source.lines.value(0).contains("SPDX-License-Identifier: ") || !source.lines.value(0).contains(licence))
+            wrong.append(source.path);
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable("No licence, or the wrong one, in the first line of:\n" + wrong.join("\n")));
+}
+
+QTEST_GUILESS_MAIN(TestTree)
+#include "tst_tree.moc"
