@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/reference/reference_backend.h"
+#include "backends/registry.h"
+
+namespace espalier {
+
+// One line a backend, so that a static library drops none of them.
+void register_all_backends() {
+    static const bool once = [] {
+        auto& registry = BackendRegistry::instance();
+        registry.add(reference_backend());
+        return true;
+    }();
+    static_cast<void>(once);
+}
+
+} // namespace espalier

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/registry.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace espalier {
+
+BackendRegistry& BackendRegistry::instance() {
+    static BackendRegistry registry;
+    return registry;
+}
+
+void BackendRegistry::add(BackendDefinition definition) {
+    if (std::ranges::find(definitions_, definition.name, &BackendDefinition::name) != definitions_.end())
+        throw ConfigError("A backend named '" + definition.name + "' is registered already.");
+    const auto position =
+        std::ranges::find_if(definitions_, [&](const auto& other) { return other.preference < definition.preference; });
+    definitions_.insert(position, std::move(definition));
+}
+
+const BackendDefinition& BackendRegistry::find(const std::string& name) const {
+    const auto found = std::ranges::find(definitions_, name, &BackendDefinition::name);
+    if (found != definitions_.end())
+        return *found;
+    std::string names;
+    for (const auto& definition : definitions_)
+        names += (names.empty() ? "" : ", ") + definition.name;
+    throw ConfigError("There is no backend named '" + name + "'. Backends of this build: " + names + ".");
+}
+
+std::vector<BackendStatus> available_backends() {
+    register_all_backends();
+    std::vector<BackendStatus> backends;
+    for (const auto& definition : BackendRegistry::instance().definitions())
+        backends.push_back(
+            {definition.name, definition.description, definition.available ? definition.available() : Support{}});
+    return backends;
+}
+
+std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options) {
+    register_all_backends();
+    const auto& definition = BackendRegistry::instance().find(name);
+    if (definition.available)
+        if (const auto available = definition.available(); !available)
+            throw DeviceError("The " + name + " backend is not available here: " + available.reason);
+    return definition.make(options);
+}
+
+Support supports_all(const Backend& backend, const Graph& graph) {
+    for (const auto& op : graph.ops())
+        if (auto support = backend.supports(graph, op); !support)
+            return Support::no(op.kind + " of layer '" + op.layer + "': " + support.reason);
+    return {};
+}
+
+std::unique_ptr<Backend> choose_backend(const std::string& name, const Graph& graph, const BackendOptions& options) {
+    register_all_backends();
+    std::string reasons;
+    for (const auto& definition : BackendRegistry::instance().definitions()) {
+        if (name == "auto" ? definition.preference < 0 : name != definition.name)
+            continue;
+        auto support = definition.available ? definition.available() : Support{};
+        if (support) {
+            auto backend = definition.make(options);
+            support = supports_all(*backend, graph);
+            if (support)
+                return backend;
+        }
+        reasons += " " + definition.name + ": " + support.reason;
+    }
+    if (reasons.empty())
+        static_cast<void>(BackendRegistry::instance().find(name)); // throws, listing the names
+    throw ConfigError("No backend can run this network." + reasons);
+}
+
+} // namespace espalier

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+#include "plan/backend.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A backend that this program may use.
+struct BackendDefinition {
+    std::string name;        ///< "cpu", "cuda", "reference"
+    std::string description; ///< one line for people
+    int preference = 0;      ///< "auto" tries the highest first; below 0: only when asked for by name
+    std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
+    /// Whether it can be made on this machine. Never throws. Empty: always.
+    std::function<Support()> available;
+};
+
+/// Whether a backend can be used here, and why not.
+struct BackendStatus {
+    std::string name;
+    std::string description;
+    Support available;
+};
+
+/// Backends by name.
+class BackendRegistry {
+public:
+    static BackendRegistry& instance();
+    /// Throws ConfigError if the name is taken.
+    void add(BackendDefinition definition);
+    /// Throws ConfigError listing the names if there is none of that name.
+    [[nodiscard]] const BackendDefinition& find(const std::string& name) const;
+    /// The most preferred first.
+    [[nodiscard]] const std::vector<BackendDefinition>& definitions() const { return definitions_; }
+
+private:
+    std::vector<BackendDefinition> definitions_;
+};
+
+/// Adds every backend that is linked in; may be called again.
+void register_all_backends();
+
+/// Every backend, the most preferred first, with the reason of each that is not available.
+[[nodiscard]] std::vector<BackendStatus> available_backends();
+
+/// Throws ConfigError for an unknown name and DeviceError with the reason if it is not available here.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options);
+
+/// The first op of the graph that the backend refuses, with its reason; yes if it runs them all.
+[[nodiscard]] Support supports_all(const Backend& backend, const Graph& graph);
+
+/// The backend of that name, or for "auto" the most preferred one that is available and supports every op of `graph`.
+/// Throws ConfigError with every backend's reason if none does.
+[[nodiscard]] std::unique_ptr<Backend> choose_backend(const std::string& name, const Graph& graph,
+                                                      const BackendOptions& options);
+
+} // namespace espalier
