@@ -8,6 +8,7 @@ namespace espalier {
 namespace {
 
 constexpr char separator = '#';
+constexpr const char* layer_name = "optimizer";
 constexpr Initializer zero{Initializer::Kind::constant, 0.0};
 
 struct Trained {
@@ -31,6 +32,7 @@ void accumulate(GraphBuilder& builder, TensorId step, std::vector<Trained>& trai
         sums.push_back(sum);
         gradient = sum;
     }
+    const GraphBuilder::Scope scope(builder, layer_name);
     builder.apply("accumulate", std::move(inputs), {}, std::move(sums));
 }
 
@@ -48,6 +50,14 @@ Attributes attributes_of(const OptimizerConfig& config) {
     return attributes;
 }
 
+TensorId gradient_norm(GraphBuilder& builder, TensorId step, const std::vector<Trained>& trained) {
+    std::vector<TensorId> inputs{step};
+    for (const auto& each : trained)
+        inputs.push_back(each.gradient);
+    const GraphBuilder::Scope scope(builder, layer_name);
+    return builder.apply_one("gradient_norm", std::move(inputs));
+}
+
 void apply(GraphBuilder& builder, const OptimizerConfig& config, TensorId step, TensorId norm,
            const std::vector<Trained>& trained) {
     std::vector<TensorId> inputs{step, norm};
@@ -61,6 +71,7 @@ void apply(GraphBuilder& builder, const OptimizerConfig& config, TensorId step, 
             changes.push_back(buffer);
         }
     }
+    const GraphBuilder::Scope scope(builder, layer_name);
     builder.apply(config.kind == "sgd" ? "sgd" : "adam", std::move(inputs), attributes_of(config), std::move(changes));
 }
 
@@ -87,7 +98,7 @@ AppendUpdate make_update(const OptimizerConfig& config, UpdateParts parts, std::
     return [=](Graph& graph, const std::map<TensorId, TensorId>& gradients) {
         GraphBuilder builder(graph);
         builder.set_stage(Stage::update);
-        builder.set_place("optimizer", "");
+        builder.set_place("", ""); // buffers are named by the path
         const TensorId step = builder.buffer(step_block::name, {step_block::size}, zero);
 
         std::vector<Trained> trained;
@@ -100,16 +111,13 @@ AppendUpdate make_update(const OptimizerConfig& config, UpdateParts parts, std::
         if (parts.apply) {
             // The norm is computed even where nothing is clipped: an update by a gradient that is not finite is left
             // out.
-            std::vector<TensorId> inputs{step};
-            for (const auto& each : trained)
-                inputs.push_back(each.gradient);
-            const TensorId norm = builder.apply_one("gradient_norm", std::move(inputs));
-            apply(builder, config, step, norm, trained);
+            apply(builder, config, step, gradient_norm(builder, step, trained), trained);
         }
 
         const auto columns = static_cast<std::int64_t>(values.size());
         const TensorId history = builder.buffer(history_name, {history_rows, columns}, zero);
         values.insert(values.begin(), step);
+        const GraphBuilder::Scope scope(builder, layer_name);
         builder.apply("record", std::move(values), {}, {history});
     };
 }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/network_session.h"
+
+#include "base/error.h"
+#include "graph/step_block.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+namespace {
+
+/// Training and evaluation at two batch sizes, accumulated steps in two parts, and room for a prediction.
+constexpr std::size_t plans_kept = 8;
+
+/// A pass may put another tensor in the place of a kept one; the place in the list stays.
+TensorId kept_in(const Graph& compiled, const Graph& forward, TensorId id) {
+    const auto kept = forward.kept();
+    const auto found = std::ranges::find(kept, id);
+    return found == kept.end() ? no_tensor : compiled.kept()[static_cast<std::size_t>(found - kept.begin())];
+}
+
+NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const Toggles& toggles,
+                             const AppendUpdate& update) {
+    std::vector<TensorId> parameters;
+    if (update)
+        for (std::size_t i = 0; i < forward.graph.tensors().size(); ++i)
+            if (forward.graph.tensors()[i].role == Role::parameter)
+                parameters.push_back(static_cast<TensorId>(i));
+    NetworkSession::Step step{std::move(key), compile_step(forward.graph, forward.loss, parameters, toggles, update)};
+    step.logits = kept_in(step.compiled.graph, forward.graph, forward.logits);
+    step.loss = kept_in(step.compiled.graph, forward.graph, forward.loss);
+    step.correct = kept_in(step.compiled.graph, forward.graph, forward.correct);
+    return step;
+}
+
+bool is_working_memory(const std::string& name, const std::string& slot) {
+    return name == step_block::name || name == history_name || slot == gradient_sum_slot;
+}
+
+} // namespace
+
+NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, NetworkSpec spec, std::size_t memory_limit)
+    : config_(config), spec_(std::move(spec)), session_(backend, {.plans = plans_kept, .memory_limit = memory_limit}) {}
+
+const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, UpdateParts parts) {
+    const std::string key = "train " + std::to_string(batch) + (parts.apply ? " apply" : "");
+    auto found = steps_.find(key);
+    if (found == steps_.end()) {
+        const auto forward = build_forward(spec_, batch, NormMode::training, config_.label_smoothing);
+        const auto update = make_update(config_.optimizer, parts, {forward.loss, forward.correct});
+        found = steps_.emplace(key, compile(key, forward, config_.toggles, update)).first;
+    }
+    return found->second;
+}
+
+const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch) {
+    return training_step(batch, {.accumulate = config_.accumulation > 1, .apply = true});
+}
+
+const NetworkSession::Step& NetworkSession::evaluation_step(std::int64_t batch) {
+    const std::string key = "evaluate " + std::to_string(batch);
+    auto found = steps_.find(key);
+    if (found == steps_.end()) {
+        const auto forward = build_forward(spec_, batch, NormMode::inference);
+        found = steps_.emplace(key, compile(key, forward, config_.toggles, {})).first;
+    }
+    return found->second;
+}
+
+void NetworkSession::prepare_training(std::int64_t batch) {
+    plan_of(training_step(batch));
+    if (config_.accumulation > 1)
+        plan_of(training_step(batch, {.accumulate = true, .apply = false}));
+}
+
+void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch)); }
+
+Graph NetworkSession::forward_graph() const { return build_forward(spec_, 1, NormMode::inference).graph; }
+
+void NetworkSession::load(const ParameterStore& store) {
+    for (const auto& name : session_.names()) {
+        const auto [parameter, slot] = parameter_and_slot(name);
+        if (is_working_memory(name, slot))
+            continue;
+        const auto& entry = store.at(parameter);
+        if (slot.empty()) {
+            session_.set(name, entry.values);
+        } else if (const auto found = entry.slots.find(slot); found != entry.slots.end()) {
+            session_.set(name, found->second);
+        } else {
+            session_.set(name, std::vector<float>(entry.values.size(), 0.0F));
+        }
+    }
+    rows_written_ = rows_read_ = 0;
+}
+
+void NetworkSession::save(ParameterStore& store) const {
+    for (const auto& name : session_.names()) {
+        const auto [parameter, slot] = parameter_and_slot(name);
+        if (is_working_memory(name, slot))
+            continue;
+        auto& entry = store.at(parameter);
+        (slot.empty() ? entry.values : entry.slots[slot]) = session_.get(name);
+    }
+}
+
+void NetworkSession::set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels) {
+    plan.set_input("images", images.data(), images.size_bytes());
+    plan.set_input("labels", labels.data(), labels.size_bytes());
+}
+
+void NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled) {
+    auto& plan = plan_of(
+        training_step(batch.size(), {.accumulate = accumulated, .apply = place.micro_step + 1 == place.micro_steps}));
+    std::vector<float> block(step_block::size, 0.0F);
+    block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
+    block[step_block::step] = static_cast<float>(place.step);
+    block[step_block::loss_scale] = 1.0F;
+    block[step_block::micro_step] = static_cast<float>(place.micro_step);
+    block[step_block::micro_steps] = static_cast<float>(place.micro_steps);
+    block[step_block::history_row] = static_cast<float>(rows_written_ % history_rows);
+    session_.set(step_block::name, block);
+    set_batch(plan, batch.images, batch.labels);
+    profiled ? plan.run_profiled() : plan.run();
+    ++rows_written_;
+}
+
+std::vector<BatchResult> NetworkSession::take_history() {
+    std::vector<BatchResult> results;
+    if (rows_read_ == rows_written_)
+        return results;
+    const auto history = session_.get(history_name);
+    const auto columns = history.size() / static_cast<std::size_t>(history_rows);
+    for (; rows_read_ < rows_written_; ++rows_read_) {
+        const auto row = static_cast<std::size_t>(rows_read_ % history_rows) * columns;
+        results.push_back({history[row], history[row + 1]});
+    }
+    return results;
+}
+
+BatchResult NetworkSession::evaluate(const BatchView& batch) {
+    const auto& step = evaluation_step(batch.size());
+    auto& plan = plan_of(step);
+    set_batch(plan, batch.images, batch.labels);
+    plan.run();
+    return {plan.read(step.loss).at(0), plan.read(step.correct).at(0)};
+}
+
+std::vector<float> NetworkSession::probabilities(std::span<const float> images, std::int64_t count) {
+    const auto& step = evaluation_step(count);
+    auto& plan = plan_of(step);
+    set_batch(plan, images, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0));
+    plan.run();
+    auto values = plan.read(step.logits);
+    const auto classes = values.size() / static_cast<std::size_t>(count);
+    for (auto row = values.begin(); row != values.end(); row += static_cast<std::ptrdiff_t>(classes)) {
+        const auto end = row + static_cast<std::ptrdiff_t>(classes);
+        const float largest = *std::max_element(row, end);
+        double sum = 0;
+        for (auto value = row; value != end; ++value)
+            sum += * value = std::exp(*value - largest);
+        for (auto value = row; value != end; ++value)
+            *value = static_cast<float>(*value / sum);
+    }
+    return values;
+}
+
+} // namespace espalier

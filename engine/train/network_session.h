@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "nn/network_spec.h"
+#include "nn/parameter_store.h"
+#include "plan/session.h"
+#include "train/optimizer.h"
+#include "train/run_config.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A batch as a network reads it.
+struct BatchView {
+    std::span<const float> images;        ///< [N,C,H,W], normalised
+    std::span<const std::int32_t> labels; ///< [N]; may be empty for prediction
+    [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+};
+
+/// What changes from step to step (graph/step_block.h).
+struct StepPlace {
+    double learning_rate = 0;
+    std::int64_t step = 1; ///< number of this update, from 1
+    std::int64_t micro_step = 0;
+    std::int64_t micro_steps = 1;
+};
+
+/// Loss (mean over the batch) and number of images whose class was found, of one batch.
+struct BatchResult {
+    double loss = 0;
+    double correct = 0;
+};
+
+/// One network made ready on one backend: a session, and the steps that a run needs as plans of it. Values go between
+/// the plans and a ParameterStore with load() and save(); batches of any size can be trained and evaluated, each size
+/// is planned once.
+class NetworkSession {
+public:
+    /// A compiled step and what to find in it.
+    struct Step {
+        std::string key;
+        CompiledStep compiled;
+        TensorId logits = no_tensor, loss = no_tensor, correct = no_tensor;
+    };
+
+    /// `memory_limit` in bytes, 0: none.
+    NetworkSession(Backend& backend, const RunConfig& config, NetworkSpec spec, std::size_t memory_limit = 0);
+
+    /// Lowers the steps for batches of that size, so that nothing is found out later. Throws OutOfMemory, and
+    /// ConfigError if the backend refuses an op.
+    void prepare_training(std::int64_t batch);
+    void prepare_evaluation(std::int64_t batch);
+
+    /// Puts the store's values and slots into the plans; slots that the store lacks become zero. Throws ConfigError if
+    /// a value is missing or of another size.
+    void load(const ParameterStore& store);
+    /// Takes values and slots back into the store, which must hold every name already (add_missing).
+    void save(ParameterStore& store) const;
+
+    /// One part of a training step. Its result comes later with take_history(), so that no step waits for the host.
+    void train(const BatchView& batch, const StepPlace& place, bool profiled = false);
+    /// Results of the parts trained since the last call, in order. Call it at least every history_rows parts.
+    [[nodiscard]] std::vector<BatchResult> take_history();
+
+    [[nodiscard]] BatchResult evaluate(const BatchView& batch);
+    /// Probability of each class for each of `count` images, row after row.
+    [[nodiscard]] std::vector<float> probabilities(std::span<const float> images, std::int64_t count);
+
+    /// The step (of the last part of an accumulated step) and its plan, for reports.
+    [[nodiscard]] const Step& training_step(std::int64_t batch);
+    [[nodiscard]] const Step& evaluation_step(std::int64_t batch);
+    Plan& plan_of(const Step& step) { return session_.plan(step.key, step.compiled.graph); }
+    /// Graph of the forward alone, from which a ParameterStore gets its first values.
+    [[nodiscard]] Graph forward_graph() const;
+
+    [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
+    [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
+    /// Gives all memory back. save() first; load() afterwards makes it ready again.
+    void release() { session_.release(); }
+
+private:
+    const Step& training_step(std::int64_t batch, UpdateParts parts);
+    void set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels);
+
+    RunConfig config_;
+    NetworkSpec spec_;
+    Session session_;
+    std::map<std::string, Step> steps_;
+    std::int64_t rows_written_ = 0;
+    std::int64_t rows_read_ = 0;
+};
+
+} // namespace espalier
