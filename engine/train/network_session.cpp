@@ -112,7 +112,7 @@ void NetworkSession::set_batch(Plan& plan, std::span<const float> images, std::s
 
 void NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled) {
     auto& plan = plan_of(
-        training_step(batch.size(), {.accumulate = accumulated, .apply = place.micro_step + 1 == place.micro_steps}));
+        training_step(batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps}));
     std::vector<float> block(step_block::size, 0.0F);
     block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
     block[step_block::step] = static_cast<float>(place.step);
