@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/dataset.h"
+
+#include "base/error.h"
+#include "data/builtin.h"
+#include "data/idx.h"
+#include "data/synthetic.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace espalier {
+namespace {
+
+std::shared_ptr<const Dataset> open_fashion_mnist(const std::string& spec, std::vector<BadFile>* bad) {
+    const char* named = std::getenv("ESPALIER_FASHION_MNIST");
+    const std::filesystem::path folder = named && *named ? named : "/usr/share/datasets/fashion-mnist";
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+        throw DataError("There is no Fashion-MNIST in '" + folder.string() +
+                        "'. Install it (Debian, Ubuntu: apt install dataset-fashion-mnist) or name its folder in "
+                        "ESPALIER_FASHION_MNIST.");
+    return open_idx_folder(
+        folder, {.spec = spec, .kind = "fashion-mnist", .classes = fashion_mnist_classes(), .image = {}}, bad);
+}
+
+/// "DIR" or "DIR,classes=N".
+std::shared_ptr<const Dataset> open_idx(const std::string& spec, std::string folder, std::vector<BadFile>* bad) {
+    DatasetInfo info{.spec = spec, .kind = "idx", .classes = {}, .image = {}};
+    constexpr std::string_view option = ",classes=";
+    if (const auto at = folder.rfind(option); at != std::string::npos) {
+        const char* end = folder.data() + folder.size();
+        int count = 0;
+        const auto [read_to, error] = std::from_chars(folder.data() + at + option.size(), end, count);
+        if (error != std::errc() || read_to != end || count < 1 || count > 256)
+            throw ConfigError("The number of classes of '" + spec + "' must be 1 to 256.");
+        for (int i = 0; i < count; ++i)
+            info.classes.push_back(std::to_string(i));
+        folder.erase(at);
+    }
+    return open_idx_folder(folder, std::move(info), bad);
+}
+
+std::shared_ptr<const Dataset> open(const std::string& spec, std::vector<BadFile>* bad) {
+    const auto colon = spec.find(':');
+    const auto kind = spec.substr(0, colon);
+    const auto rest = colon == std::string::npos ? std::string() : spec.substr(colon + 1);
+    if (spec == "builtin")
+        return open_builtin();
+    if (spec == "fashion-mnist")
+        return open_fashion_mnist(spec, bad);
+    if (kind == "idx" && !rest.empty())
+        return open_idx(spec, rest, bad);
+    if (kind == "synthetic" && !rest.empty())
+        return make_synthetic(parse_synthetic(rest));
+    if (kind == "cifar10" || kind == "cifar100" || kind == "folder")
+        throw ConfigError("Data sets of the kind '" + kind + "' cannot be read by this version. It reads:\n" +
+                          dataset_specs_text());
+    throw ConfigError("'" + spec + "' is no data set. These can be read:\n" + dataset_specs_text());
+}
+
+} // namespace
+
+std::string_view name_of(Part part) {
+    switch (part) {
+    case Part::train:
+        return "train";
+    case Part::validation:
+        return "validation";
+    case Part::test:
+        return "test";
+    }
+    return "?";
+}
+
+std::string ImageShape::text() const {
+    return std::to_string(channels) + "x" + std::to_string(height) + "x" + std::to_string(width);
+}
+
+std::shared_ptr<const Dataset> open_dataset(const std::string& spec) { return open(spec, nullptr); }
+
+std::shared_ptr<const Dataset> open_dataset(const std::string& spec, std::vector<BadFile>& bad) {
+    return open(spec, &bad);
+}
+
+std::string dataset_specs_text() {
+    return "  builtin                               6,000 images of clothing that are part of the program\n"
+           "  fashion-mnist                         70,000 images, from the Debian package or ESPALIER_FASHION_MNIST\n"
+           "  idx:DIR[,classes=N]                   files of the MNIST format, packed with gzip or not\n"
+           "  synthetic:CxHxW,classes,count[,seed]  made-up patterns\n";
+}
+
+} // namespace espalier
