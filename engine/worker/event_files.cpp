@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/event_files.h"
+
+#include "base/error.h"
+#include "worker/protocol.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t block = 256 * 1024;
+
+bool ends_in_half_a_line(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary | std::ios::ate);
+    if (!stream || stream.tellg() == 0)
+        return false;
+    stream.seekg(-1, std::ios::end);
+    return stream.get() != '\n';
+}
+
+std::ofstream open_to_append(const fs::path& file) {
+    const bool half = ends_in_half_a_line(file);
+    std::ofstream stream(file, std::ios::binary | std::ios::app);
+    if (half)
+        stream << '\n' << std::flush;
+    if (!stream)
+        throw Error("Cannot write to " + file.string() + ". Check the folder's permissions and the space on its disk.");
+    return stream;
+}
+
+} // namespace
+
+EventLog::EventLog(const fs::path& run)
+    : events_(open_to_append(run / events_file)), layers_(open_to_append(run / layers_file)) {}
+
+void EventLog::append(const Json& event) {
+    auto& stream = protocol::is_event(event, "layers") ? layers_ : events_;
+    for (const auto& line : protocol::to_lines(event))
+        stream.write(line.data(), static_cast<std::streamsize>(line.size()));
+    // Each event is out of the program at once: a killed supervisor loses nothing that it has passed on.
+    stream.flush();
+    if (!stream) {
+        stream.clear();
+        throw Error("Cannot append to the run's events. Is the disk full?");
+    }
+}
+
+void visit_backwards(const fs::path& file, const std::function<bool(const Json&)>& visit) {
+    std::ifstream stream(file, std::ios::binary | std::ios::ate);
+    if (!stream)
+        return;
+    auto begin = static_cast<std::uint64_t>(stream.tellg());
+    std::string text; // from `begin` on, as far as not yet visited
+    while (begin > 0 || !text.empty()) {
+        const auto length = std::min<std::uint64_t>(begin, block);
+        begin -= length;
+        std::string front(length, '\0');
+        stream.seekg(static_cast<std::streamoff>(begin));
+        if (!stream.read(front.data(), static_cast<std::streamsize>(length)))
+            return;
+        text.insert(0, front);
+        for (;;) {
+            const auto end = text.find_last_not_of('\n');
+            if (end == std::string::npos) {
+                text.clear();
+                break;
+            }
+            const auto before = text.rfind('\n', end);
+            if (before == std::string::npos && begin > 0)
+                break; // the line begins in the block before
+            const auto start = before == std::string::npos ? 0 : before + 1;
+            if (const auto event = protocol::parse_line(std::string_view(text).substr(start, end - start + 1)))
+                if (!visit(*event))
+                    return;
+            text.resize(start);
+        }
+    }
+}
+
+std::int64_t last_step_of(const fs::path& run) {
+    std::int64_t step = 0;
+    visit_backwards(run / events_file, [&](const Json& event) {
+        if (protocol::is_event(event, "steps"))
+            step = protocol::last_step(event);
+        else if (protocol::is_event(event, "superseded"))
+            step = static_cast<std::int64_t>(protocol::number_at(event, "from_step"));
+        else
+            return true;
+        return false;
+    });
+    return step;
+}
+
+bool LineCursor::read(std::size_t budget, const std::function<void(std::string_view)>& take) {
+    std::string bytes(block, '\0');
+    for (std::size_t given = 0; given < budget;) {
+        if (!stream_.is_open())
+            stream_.open(file_, std::ios::binary);
+        stream_.clear();
+        stream_.seekg(static_cast<std::streamoff>(offset_));
+        stream_.read(bytes.data(), static_cast<std::streamsize>(block));
+        const auto count = static_cast<std::size_t>(std::max<std::streamsize>(0, stream_.gcount()));
+        if (count == 0)
+            return true;
+        offset_ += count;
+
+        std::string_view fresh(bytes.data(), count);
+        while (!fresh.empty()) {
+            const auto end = fresh.find('\n');
+            if (rest_.size() < protocol::max_line)
+                rest_.append(fresh.substr(0, end));
+            if (end == std::string_view::npos)
+                break;
+            fresh.remove_prefix(end + 1);
+            if (rest_.size() < protocol::max_line && rest_.starts_with('{') && Json::accept(rest_)) {
+                take(rest_);
+                given += rest_.size();
+            }
+            rest_.clear();
+        }
+    }
+    return false;
+}
+
+bool EventCursor::read(std::size_t budget, const std::function<void(std::string_view)>& take) {
+    std::size_t given = 0;
+    const auto counted = [&](std::string_view line) {
+        given += line.size();
+        take(line);
+    };
+    return events_.read(budget, counted) && given < budget && layers_.read(budget - given, counted);
+}
+
+} // namespace espalier

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+/// The two files of a run that hold its events: per-layer samples in layers.jsonl, all others in events.jsonl.
+inline constexpr const char* events_file = "events.jsonl";
+inline constexpr const char* layers_file = "layers.jsonl";
+
+/// Appends events to a run's files. One writer a run: the supervisor, which holds the run's lock.
+class EventLog {
+public:
+    /// Opens both files, making them if need be; a line left unfinished by a sudden death is ended, so that the next
+    /// one is whole. Throws Error if a file cannot be opened.
+    explicit EventLog(const std::filesystem::path& run);
+    /// Throws Error if the disk refuses.
+    void append(const Json& event);
+
+private:
+    std::ofstream events_;
+    std::ofstream layers_;
+};
+
+/// Calls `visit` with each event, the last one first, until it returns false or the file ends. Lines that are no events
+/// are skipped. A missing file has no events.
+void visit_backwards(const std::filesystem::path& file, const std::function<bool(const Json& event)>& visit);
+
+/// Number of the last step in force in an events.jsonl; 0 if there is none.
+[[nodiscard]] std::int64_t last_step_of(const std::filesystem::path& run);
+
+/// Reads a growing file line by line; gives whole lines only.
+class LineCursor {
+public:
+    explicit LineCursor(std::filesystem::path file) : file_(std::move(file)) {}
+    /// Calls `take` with each line (without LF) that has been added, until about `budget` bytes were given.
+    /// Returns true if the end was reached. Lines that are no JSON objects are left out.
+    bool read(std::size_t budget, const std::function<void(std::string_view line)>& take);
+
+private:
+    std::filesystem::path file_;
+    std::ifstream stream_;
+    std::string rest_;
+    std::uint64_t offset_ = 0;
+};
+
+/// All events of a run, past and to come, from both files: the same for a run that lives and for an old one.
+class EventCursor {
+public:
+    explicit EventCursor(const std::filesystem::path& run) : events_(run / events_file), layers_(run / layers_file) {}
+    /// As LineCursor::read. Per-layer samples follow when there is no other event to read.
+    bool read(std::size_t budget, const std::function<void(std::string_view line)>& take);
+
+private:
+    LineCursor events_;
+    LineCursor layers_;
+};
+
+} // namespace espalier

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/restart_policy.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace espalier {
+namespace {
+
+constexpr int last_known_code = static_cast<int>(ExitCode::stopped);
+constexpr int kill_signal = 9;
+
+} // namespace
+
+std::string describe(const WorkerDeath& death) {
+    std::string text;
+    if (death.hung)
+        text = "made no progress";
+    else if (death.crashed && death.exit_code == kill_signal)
+        text = "was killed (signal 9: by a person, or by the system because memory ran out)";
+    else if (death.crashed)
+        text = "crashed (signal " + std::to_string(death.exit_code) + ")";
+    else
+        text = "ended with code " + std::to_string(death.exit_code) + " without a word";
+    return "The worker " + text + (death.last_words.empty() ? "." : ". Its last message: " + death.last_words);
+}
+
+Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) {
+    const bool progress = death.step > furthest_step_;
+    furthest_step_ = std::max(furthest_step_, death.step);
+
+    if (death.bye == static_cast<int>(ExitCode::device_fault))
+        return after_device_fault("The device failed.", now);
+    if (death.bye)
+        return {Decision::Kind::end, {}, *death.bye, {}};
+    const bool on_purpose = !death.crashed && !death.hung && death.exit_code > 0 && death.exit_code <= last_known_code;
+    if (on_purpose && death.exit_code == static_cast<int>(ExitCode::device_fault))
+        return after_device_fault(describe(death), now);
+    if (on_purpose)
+        return {Decision::Kind::end, {}, death.exit_code, describe(death)};
+
+    idle_deaths_ = progress ? 0 : idle_deaths_ + 1;
+    if (idle_deaths_ >= limits_.deaths_without_progress)
+        return {Decision::Kind::end,
+                {},
+                static_cast<int>(ExitCode::failed),
+                describe(death) + " It was started " + std::to_string(idle_deaths_) +
+                    " times without taking a step further."};
+    const auto delay = std::min(limits_.longest_delay, limits_.first_delay * (1 << std::min(idle_deaths_, 16)));
+    return {Decision::Kind::restart, delay, 0, describe(death)};
+}
+
+Decision RestartPolicy::after_device_fault(const std::string& reason, Clock::time_point now) {
+    if (device_faults_ > 0 && now - last_device_fault_ > limits_.forgiven_after)
+        device_faults_ = 0;
+    last_device_fault_ = now;
+    switch (++device_faults_) {
+    case 1:
+        return {Decision::Kind::restart_in_safe_mode, limits_.first_delay, 0, reason};
+    case 2:
+        return {Decision::Kind::restart_on_cpu, limits_.first_delay, 0, reason};
+    default:
+        return {Decision::Kind::end, {}, static_cast<int>(ExitCode::device_fault), reason};
+    }
+}
+
+} // namespace espalier

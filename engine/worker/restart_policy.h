@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace espalier {
+
+/// How a worker went.
+struct WorkerDeath {
+    std::optional<int> bye; ///< the code of its `bye` event: it went on its own accord
+    bool crashed = false;   ///< ended by a signal
+    int exit_code = 0;      ///< or the signal's number
+    bool hung = false;      ///< the supervisor ended it, because it made no progress
+    std::int64_t step = 0;  ///< furthest step it reported; 0: none
+    std::string last_words; ///< last line of its error channel
+};
+
+/// What the supervisor does about it.
+struct Decision {
+    enum class Kind { end, restart, restart_in_safe_mode, restart_on_cpu };
+    Kind kind = Kind::end;
+    std::chrono::milliseconds delay{0}; ///< before a restart
+    int code = 0;                       ///< of the run, if it ends
+    std::string reason;                 ///< one sentence for the user
+};
+
+/// The ladder of restarts. A worker that says bye is believed, except for a device fault (code 4): that is answered
+/// with safe mode, then with the CPU; an hour without one is forgiven. A worker that is killed or crashes is started
+/// again, ever more slowly, as long as steps are taken between deaths.
+class RestartPolicy {
+public:
+    using Clock = std::chrono::steady_clock;
+    struct Limits {
+        std::chrono::milliseconds first_delay{1000};
+        std::chrono::milliseconds longest_delay{60000};
+        int deaths_without_progress = 3;
+        std::chrono::minutes forgiven_after{60};
+    };
+
+    RestartPolicy() = default;
+    explicit RestartPolicy(Limits limits) : limits_(limits) {}
+
+    [[nodiscard]] Decision decide(const WorkerDeath& death, Clock::time_point now);
+
+private:
+    [[nodiscard]] Decision after_device_fault(const std::string& reason, Clock::time_point now);
+
+    Limits limits_;
+    int idle_deaths_ = 0; ///< deaths in a row without a step further than before
+    std::int64_t furthest_step_ = 0;
+    int device_faults_ = 0;
+    Clock::time_point last_device_fault_{};
+};
+
+/// "killed by signal 9: the system ends programs so when memory runs out", "ended with code 1: <last words>".
+[[nodiscard]] std::string describe(const WorkerDeath& death);
+
+} // namespace espalier

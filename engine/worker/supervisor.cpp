@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/supervisor.h"
+
+#include "base/error.h"
+#include "io/atomic_file.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t noise_kept = 16 * 1024 * 1024; // of log.txt, a supervisor's life
+constexpr std::array commands = {"pause", "resume", "stop", "checkpoint"};
+
+std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string(std::lround(seconds.count())) + " s"; }
+
+QString path_text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+int starts_so_far(const std::filesystem::path& run) {
+    int starts = 0;
+    visit_backwards(run / events_file, [&](const Json& event) {
+        if (!protocol::is_event(event, "hello"))
+            return true;
+        starts = static_cast<int>(protocol::number_at(event, "run", 1));
+        return false;
+    });
+    return starts;
+}
+
+std::unique_ptr<QLockFile> locked(const std::filesystem::path& run) {
+    auto lock = std::make_unique<QLockFile>(path_text(run / "supervisor.lock"));
+    lock->setStaleLockTime(0); // held as long as its process lives, however long that is
+    if (!lock->tryLock(0))
+        throw ConfigError(
+            "The run in " + run.string() +
+            " belongs to another supervisor, or its folder cannot be written. Attach to it, or stop it first.");
+    return lock;
+}
+
+} // namespace
+
+Supervisor::Settings Supervisor::default_settings(const std::filesystem::path& run) {
+    Settings settings;
+    settings.worker = {QCoreApplication::applicationFilePath(), {"worker", path_text(run)}};
+    return settings;
+}
+
+Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers handlers)
+    : run_(std::move(run)), settings_(std::move(settings)), handlers_(std::move(handlers)), lock_(locked(run_)),
+      log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
+      socket_(run_, [this](const std::string& name) { command(name); }), policy_(settings_.restarts),
+      progress_(settings_.stillness), starts_(starts_so_far(run_)), last_step_(last_step_of(run_)) {
+    restart_.setSingleShot(true);
+    QObject::connect(&restart_, &QTimer::timeout, &restart_, [this] { start_worker(); });
+    QObject::connect(&ticks_, &QTimer::timeout, &ticks_, [this] { watch(); });
+}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::start() { start_worker(); }
+
+void Supervisor::command(const std::string& name) {
+    if (std::find(commands.begin(), commands.end(), name) == commands.end())
+        throw ConfigError("A run takes the commands pause, resume, stop and checkpoint; this came: " + name + ".");
+    if (ended_)
+        throw ConfigError("The run has ended.");
+    if (name == "stop") {
+        wish_ = Wish::stop;
+        if (worker_)
+            worker_->stop();
+        else
+            end(static_cast<int>(ExitCode::stopped), "Stopped by the user.", false);
+    } else if (worker_) {
+        worker_->send({{"command", name}});
+    } else {
+        waiting_commands_.push_back(name);
+    }
+}
+
+void Supervisor::stop_at_once() {
+    wish_ = Wish::stop;
+    if (worker_)
+        worker_->kill();
+    else
+        end(static_cast<int>(ExitCode::stopped), "Stopped by the user.", false);
+}
+
+void Supervisor::leave() {
+    if (wish_ == Wish::run)
+        wish_ = Wish::leave;
+    if (worker_)
+        worker_->end_input();
+    else
+        end(static_cast<int>(ExitCode::failed), "The supervisor was ended.", false);
+}
+
+void Supervisor::start_worker() {
+    steps_seen_ = hung_ = false;
+    furthest_step_ = 0;
+    bye_.reset();
+    last_words_.clear();
+    progress_.restart();
+    ++starts_;
+    worker_ = std::make_unique<WorkerProcess>(
+        settings_.worker,
+        WorkerProcess::Handlers{
+            [this](Json event) { take(std::move(event)); }, [this](std::string_view text) { noise(text); },
+            [this](bool crashed, int code) {
+                // Its own signal is still on the stack: let go of it from the event loop.
+                QTimer::singleShot(0, &restart_, [this, crashed, code] { worker_ended(crashed, code); });
+            }},
+        settings_.patience);
+    since_tick_.start();
+    ticks_.start(std::chrono::milliseconds(std::min(1000L, std::lround(settings_.stillness.count() * 100))));
+    worker_->start();
+    for (const auto& name : std::exchange(waiting_commands_, {}))
+        worker_->send({{"command", name}});
+}
+
+void Supervisor::take(Json event) {
+    if (protocol::text_at(event, "type").empty())
+        return noise(event.dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (protocol::is_event(event, "hello")) {
+        try {
+            protocol::check_version(protocol::text_at(event, "protocol"));
+        } catch (const ConfigError& error) {
+            refusal_ = error.what();
+            worker_->kill();
+            return;
+        }
+        event["run"] = starts_;
+    }
+    mark_superseded(event);
+    progress_.saw(event);
+    if (protocol::is_event(event, "bye"))
+        bye_ = std::move(event); // recorded when it has really gone
+    else
+        record(std::move(event));
+}
+
+/// A worker that resumes from a checkpoint takes steps again that an earlier one had taken and lost.
+void Supervisor::mark_superseded(const Json& event) {
+    if (protocol::is_event(event, "superseded")) {
+        last_step_ = static_cast<std::int64_t>(protocol::number_at(event, "from_step"));
+        return;
+    }
+    if (!protocol::is_event(event, "steps"))
+        return;
+    const auto before = static_cast<std::int64_t>(protocol::number_at(event, "step")) - 1;
+    if (!steps_seen_ && before < last_step_) {
+        auto mark = protocol::make_event("superseded");
+        mark["from_step"] = before;
+        record(std::move(mark));
+    }
+    steps_seen_ = true;
+    last_step_ = protocol::last_step(event);
+    furthest_step_ = std::max(furthest_step_, last_step_);
+}
+
+void Supervisor::record(Json event) {
+    if (!event.contains("time"))
+        event["time"] = protocol::make_event("")["time"];
+    try {
+        log_.append(event);
+    } catch (const Error& error) {
+        // Training is worth more than its record; said once, to those who watch.
+        if (!std::exchange(disk_full_told_, true) && handlers_.event) {
+            auto warning = protocol::make_event("warning");
+            warning["text"] = error.what();
+            handlers_.event(warning);
+        }
+    }
+    socket_.tell_grown();
+    if (handlers_.event)
+        handlers_.event(event);
+}
+
+void Supervisor::noise(std::string_view text) {
+    last_words_ = text;
+    if (noise_bytes_ > noise_kept)
+        return;
+    noise_bytes_ += text.size() + 1;
+    noise_ << text << '\n';
+    if (noise_bytes_ > noise_kept)
+        noise_ << "(the worker says too much: the rest is left out)\n";
+    noise_.flush();
+}
+
+void Supervisor::worker_ended(bool crashed, int code) {
+    ticks_.stop();
+    worker_.reset();
+    WorkerDeath death;
+    if (bye_)
+        death.bye = static_cast<int>(protocol::number_at(*bye_, "code"));
+    death.crashed = crashed;
+    death.exit_code = code;
+    death.hung = hung_;
+    death.step = furthest_step_;
+    death.last_words = last_words_;
+    decide(death);
+}
+
+void Supervisor::decide(const WorkerDeath& death) {
+    constexpr int stopped = static_cast<int>(ExitCode::stopped);
+    if (wish_ == Wish::stop && !(death.bye && *death.bye == 0))
+        return death.bye == stopped ? end(stopped, "", true)
+                                    : end(stopped, "Stopped by the user; the worker did not say how it went.", false);
+    if (!refusal_.empty())
+        return end(static_cast<int>(ExitCode::bad_configuration), refusal_, false);
+    if (wish_ == Wish::leave && !(death.bye && *death.bye == 0))
+        return end(static_cast<int>(ExitCode::failed), "The supervisor was ended.", false);
+
+    const auto decision = policy_.decide(death, RestartPolicy::Clock::now());
+    if (decision.kind == Decision::Kind::end)
+        return end(decision.code, decision.reason, death.bye.has_value());
+
+    if (decision.kind == Decision::Kind::restart) {
+        auto warning = protocol::make_event("warning");
+        warning["text"] = decision.reason + " It is started again from the last checkpoint.";
+        record(std::move(warning));
+    } else {
+        fall_back(decision);
+    }
+    if (progress_.phase() == "paused")
+        waiting_commands_.emplace_back("pause");
+    restart_.start(decision.delay);
+}
+
+/// A rung of the ladder is a change of the run's configuration, so that the user sees it and can take it back.
+void Supervisor::fall_back(const Decision& decision) {
+    const auto file = run_ / "config.json";
+    std::ifstream stream(file, std::ios::binary);
+    auto config = Json::parse(stream, nullptr, false);
+    auto event = protocol::make_event("fallback");
+    if (config.is_object()) {
+        if (decision.kind == Decision::Kind::restart_on_cpu) {
+            event["from"] = protocol::text_at(config, "backend");
+            config["backend"] = "cpu";
+        } else {
+            config["toggles"]["safe_mode"] = true;
+        }
+        write_file_atomically(file, config.dump(2) + '\n');
+    }
+    event["rung"] = decision.kind == Decision::Kind::restart_on_cpu ? "cpu" : "safe_mode";
+    event["to"] = event["rung"];
+    event["reason"] = decision.reason;
+    record(std::move(event));
+}
+
+void Supervisor::watch() {
+    const auto elapsed = ProgressWatch::Seconds(static_cast<double>(since_tick_.restart()) / 1000.0);
+    if (!worker_ || wish_ != Wish::run)
+        return;
+    switch (progress_.tick(elapsed)) {
+    case ProgressWatch::Verdict::fine:
+        break;
+    case ProgressWatch::Verdict::slow: {
+        auto warning = protocol::make_event("warning");
+        warning["text"] = "No progress for " + seconds_text(progress_.still_for()) + " in phase " + progress_.phase() +
+                          ". After as long again the worker is started anew.";
+        record(std::move(warning));
+        break;
+    }
+    case ProgressWatch::Verdict::hung:
+        hung_ = true;
+        worker_->terminate();
+        break;
+    }
+}
+
+void Supervisor::enter(const char* phase, const std::string& reason) {
+    auto event = protocol::make_event("phase");
+    event["phase"] = phase;
+    event["step"] = last_step_;
+    event["reason"] = reason;
+    record(std::move(event));
+}
+
+void Supervisor::end(int code, const std::string& reason, bool said_bye) {
+    ended_ = true;
+    restart_.stop();
+    if (!said_bye) {
+        const bool left = wish_ == Wish::leave;
+        if (!left && code != static_cast<int>(ExitCode::stopped)) {
+            auto error = protocol::make_event("error");
+            error["text"] = reason;
+            error["code"] = code;
+            record(std::move(error));
+        }
+        enter(left ? "interrupted" : code == static_cast<int>(ExitCode::stopped) ? "stopped" : "failed", reason);
+    }
+    if (wish_ != Wish::leave) { // without a bye the run counts as interrupted
+        auto bye = said_bye ? *bye_ : protocol::make_event("bye");
+        bye["code"] = code;
+        if (!reason.empty())
+            bye["reason"] = reason;
+        record(std::move(bye));
+    }
+    if (handlers_.ended)
+        handlers_.ended(code);
+}
+
+} // namespace espalier

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "worker/event_files.h"
+#include "worker/progress_watch.h"
+#include "worker/restart_policy.h"
+#include "worker/run_socket.h"
+#include "worker/worker_process.h"
+
+#include <QElapsedTimer>
+#include <QLockFile>
+#include <QTimer>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace espalier {
+
+/// Owns one run: starts its worker, writes its events, takes commands over the run's socket, starts the worker again
+/// after a fault. Lives in an event loop (QCoreApplication); nothing else writes into the run's events while it lives.
+class Supervisor {
+public:
+    struct Settings {
+        Program worker; ///< by default this program with `worker RUN_DIR`
+        WorkerProcess::Patience patience;
+        RestartPolicy::Limits restarts;
+        ProgressWatch::Seconds stillness{60};
+    };
+    struct Handlers {
+        std::function<void(const Json& event)> event; ///< each event, after it was written
+        std::function<void(int code)> ended;          ///< exit code of base/error.h; nothing is called afterwards
+    };
+
+    [[nodiscard]] static Settings default_settings(const std::filesystem::path& run);
+
+    /// Takes the run's lock; throws ConfigError if another supervisor holds it.
+    Supervisor(std::filesystem::path run, Settings settings, Handlers handlers);
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    void start();
+    /// pause, resume, stop or checkpoint; throws ConfigError for another one.
+    void command(const std::string& command);
+    /// Stop without waiting for a checkpoint.
+    void stop_at_once();
+    /// The log-off: the worker saves and leaves, the run can be resumed.
+    void leave();
+
+private:
+    enum class Wish { run, stop, leave };
+
+    void start_worker();
+    void take(Json event);
+    void mark_superseded(const Json& event);
+    void record(Json event);
+    void noise(std::string_view text);
+    void worker_ended(bool crashed, int code);
+    void decide(const WorkerDeath& death);
+    void fall_back(const Decision& decision);
+    void watch();
+    void enter(const char* phase, const std::string& reason);
+    void end(int code, const std::string& reason, bool said_bye);
+
+    std::filesystem::path run_;
+    Settings settings_;
+    Handlers handlers_;
+    std::unique_ptr<QLockFile> lock_;
+    EventLog log_;
+    std::ofstream noise_;
+    std::size_t noise_bytes_ = 0;
+    RunSocket socket_;
+    RestartPolicy policy_;
+    ProgressWatch progress_;
+    std::unique_ptr<WorkerProcess> worker_;
+    QTimer restart_;
+    QTimer ticks_;
+    QElapsedTimer since_tick_;
+
+    Wish wish_ = Wish::run;
+    bool ended_ = false;
+    bool disk_full_told_ = false;
+    int starts_ = 0;                 ///< workers started in this run, all supervisors together
+    std::int64_t last_step_ = 0;     ///< last step in force in the files
+    bool steps_seen_ = false;        ///< of the worker that runs now
+    std::int64_t furthest_step_ = 0; ///< of the worker that runs now
+    bool hung_ = false;
+    std::optional<Json> bye_;
+    std::string refusal_; ///< why a worker of another version was sent away
+    std::string last_words_;
+    std::vector<std::string> waiting_commands_; ///< came between two workers
+};
+
+} // namespace espalier

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/progress_watch.h"
+#include "worker/protocol.h"
+#include "worker/restart_policy.h"
+
+#include <QtTest>
+
+using namespace espalier;
+using namespace std::chrono_literals;
+
+namespace {
+
+const RestartPolicy::Clock::time_point start{};
+
+WorkerDeath crash_at(std::int64_t step) { return {.crashed = true, .exit_code = 11, .step = step}; }
+WorkerDeath bye(int code) { return {.bye = code, .exit_code = code}; }
+
+Json steps(std::int64_t step, double seconds) {
+    auto event = protocol::make_event("steps");
+    event["step"] = step;
+    event["loss"] = {0.5};
+    event["seconds"] = {seconds};
+    return event;
+}
+
+Json phase(const char* name) {
+    auto event = protocol::make_event("phase");
+    event["phase"] = name;
+    return event;
+}
+
+} // namespace
+
+class TestRestartPolicy : public QObject {
+    Q_OBJECT
+
+private slots:
+    void a_bye_is_believed() {
+        for (int code : {0, 1, 2, 3, 5, 6}) {
+            const auto decision = RestartPolicy().decide(bye(code), start);
+            QCOMPARE(decision.kind, Decision::Kind::end);
+            QCOMPARE(decision.code, code);
+        }
+    }
+
+    void an_exit_code_of_ours_without_bye_ends_the_run() {
+        const auto decision = RestartPolicy().decide({.exit_code = 1, .last_words = "std::runtime_error"}, start);
+        QCOMPARE(decision.kind, Decision::Kind::end);
+        QCOMPARE(decision.code, 1);
+        QVERIFY(decision.reason.find("std::runtime_error") != std::string::npos);
+    }
+
+    void a_crash_restarts_as_long_as_steps_are_taken() {
+        RestartPolicy policy;
+        for (int i = 1; i <= 20; ++i) {
+            const auto decision = policy.decide(crash_at(10 * i), start);
+            QCOMPARE(decision.kind, Decision::Kind::restart);
+            QCOMPARE(decision.delay, 1000ms);
+        }
+        QCOMPARE(policy.decide(crash_at(150), start).delay, 2000ms); // not further than 200
+        QCOMPARE(policy.decide(crash_at(200), start).delay, 4000ms);
+        const auto last = policy.decide(crash_at(200), start);
+        QCOMPARE(last.kind, Decision::Kind::end);
+        QCOMPARE(last.code, 1);
+    }
+
+    void progress_resets_the_back_off() {
+        RestartPolicy policy;
+        QCOMPARE(policy.decide(crash_at(0), start).delay, 2000ms);
+        QCOMPARE(policy.decide(crash_at(0), start).delay, 4000ms);
+        QCOMPARE(policy.decide(crash_at(5), start).delay, 1000ms);
+        QCOMPARE(policy.decide(crash_at(5), start).delay, 2000ms);
+    }
+
+    void memory_is_named_when_the_system_kills() {
+        const auto decision = RestartPolicy().decide({.crashed = true, .exit_code = 9, .step = 5}, start);
+        QVERIFY(decision.reason.find("memory") != std::string::npos);
+    }
+
+    void device_faults_climb_the_ladder() {
+        RestartPolicy policy;
+        QCOMPARE(policy.decide(bye(4), start).kind, Decision::Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(bye(4), start + 10min).kind, Decision::Kind::restart_on_cpu);
+        const auto last = policy.decide(bye(4), start + 20min);
+        QCOMPARE(last.kind, Decision::Kind::end);
+        QCOMPARE(last.code, 4);
+    }
+
+    void an_hour_without_a_device_fault_is_forgiven() {
+        RestartPolicy policy;
+        QCOMPARE(policy.decide(bye(4), start).kind, Decision::Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(bye(4), start + 61min).kind, Decision::Kind::restart_in_safe_mode);
+    }
+
+    void standing_still_is_warned_then_a_fault() {
+        using Verdict = ProgressWatch::Verdict;
+        ProgressWatch watch(ProgressWatch::Seconds(60));
+        watch.saw(phase("training"));
+        watch.saw(steps(1, 0.1));
+        int warned = 0;
+        for (int second = 1; second < 120; ++second) {
+            const auto verdict = watch.tick(1s);
+            warned += verdict == Verdict::slow;
+            QVERIFY(verdict != Verdict::hung);
+        }
+        QCOMPARE(warned, 1);
+        QCOMPARE(watch.tick(1s), Verdict::hung);
+    }
+
+    void heartbeats_without_steps_are_no_progress() {
+        ProgressWatch watch(ProgressWatch::Seconds(5));
+        auto heartbeat = protocol::make_event("heartbeat");
+        heartbeat["step"] = 7;
+        heartbeat["phase"] = "training";
+        auto verdict = ProgressWatch::Verdict::fine;
+        for (int second = 0; second < 11; ++second) {
+            watch.saw(heartbeat);
+            verdict = watch.tick(1s);
+        }
+        QCOMPARE(verdict, ProgressWatch::Verdict::hung);
+    }
+
+    void slow_steps_get_their_time() {
+        ProgressWatch watch(ProgressWatch::Seconds(60));
+        watch.saw(phase("training"));
+        watch.saw(steps(1, 30.0)); // 20 of them: 600 s
+        for (int second = 0; second < 599; ++second)
+            QCOMPARE(watch.tick(1s), ProgressWatch::Verdict::fine);
+    }
+
+    void a_pause_and_a_sleep_are_no_fault() {
+        ProgressWatch watch(ProgressWatch::Seconds(60));
+        watch.saw(phase("training"));
+        QCOMPARE(watch.tick(std::chrono::hours(8)), ProgressWatch::Verdict::fine);
+        watch.saw(phase("paused"));
+        for (int second = 0; second < 1000; ++second)
+            QCOMPARE(watch.tick(1s), ProgressWatch::Verdict::fine);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRestartPolicy)
+#include "tst_restart_policy.moc"

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "schema_check.h"
+#include "worker/run_link.h"
+#include "worker/supervisor.h"
+
+#include <QLocalSocket>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+using namespace espalier;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int patient = 60000; // for a loaded machine; nothing waits that long when all is well
+
+/// A supervisor over the misbehaving worker, with a patience for tests.
+struct Supervised {
+    QTemporaryDir directory;
+    std::filesystem::path run{directory.path().toStdString()};
+    std::vector<Json> events;
+    std::optional<int> code;
+    std::unique_ptr<Supervisor> supervisor;
+
+    explicit Supervised(const char* mode, ProgressWatch::Seconds stillness = 60s) { start(mode, stillness); }
+
+    void start(const char* mode, ProgressWatch::Seconds stillness = 60s) {
+        code.reset();
+        Supervisor::Settings settings;
+        settings.worker = {MISBEHAVING_WORKER, {mode, directory.path()}};
+        settings.patience = {400ms, 300ms, 300ms};
+        settings.restarts.first_delay = 1ms;
+        settings.stillness = stillness;
+        supervisor.reset();
+        supervisor = std::make_unique<Supervisor>(
+            run, settings,
+            Supervisor::Handlers{[this](const Json& event) { events.push_back(event); }, [this](int c) { code = c; }});
+        supervisor->start();
+    }
+
+    int wait() {
+        return QTest::qWaitFor([this] { return code.has_value(); }, patient) ? *code : -1;
+    }
+    bool wait_for(const char* type) {
+        return QTest::qWaitFor([&] { return count(type) > 0; }, patient);
+    }
+    long count(const std::string& type) const {
+        return std::count_if(events.begin(), events.end(), [&](const Json& e) { return protocol::is_event(e, type); });
+    }
+    const Json& last(const std::string& type) const {
+        static const Json none;
+        const auto found =
+            std::find_if(events.rbegin(), events.rend(), [&](const Json& e) { return protocol::is_event(e, type); });
+        return found == events.rend() ? none : *found;
+    }
+    std::string file(const char* name) const {
+        std::ifstream stream(run / name, std::ios::binary);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+};
+
+} // namespace
+
+class TestSupervisor : public QObject {
+    Q_OBJECT
+
+private slots:
+    void noise_is_logged_and_skipped() {
+        Supervised run("noise");
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("steps"), 1L);
+        QCOMPARE(run.last("warning").at("text"), Json("a\xef\xbf\xbd\xef\xbf\xbd"));
+        QVERIFY(run.file("log.txt").find("greets everybody") != std::string::npos);
+        QVERIFY(run.file("log.txt").size() < 100000);
+    }
+
+    /// What is passed on, what is written and what the schema says are the same.
+    void events_are_written_as_they_are_passed_on() {
+        Supervised run("noise");
+        QCOMPARE(run.wait(), 0);
+        const SchemaCheck schema(ESPALIER_SCHEMA);
+        std::vector<Json> written;
+        protocol::LineReader reader([&](Json event) { written.push_back(std::move(event)); });
+        reader.feed(run.file(events_file));
+        QCOMPARE(reader.skipped(), std::size_t{0});
+        QCOMPARE(written.size(), run.events.size());
+        for (std::size_t i = 0; i < written.size(); ++i) {
+            QCOMPARE(written[i], run.events[i]);
+            QCOMPARE(QString::fromStdString(schema.event_fault(written[i])), QString());
+        }
+        QCOMPARE(written.front().at("run"), Json(1));
+        QVERIFY(protocol::is_event(written.back(), "bye"));
+    }
+
+    void a_flood_of_errors_is_capped() {
+        Supervised run("flood");
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("steps"), 1L);
+        QVERIFY(run.file("log.txt").size() < 17u << 20);
+    }
+
+    void a_worker_that_fails_ends_the_run_with_its_last_words() {
+        Supervised run("exit1");
+        QCOMPARE(run.wait(), 1);
+        QVERIFY(run.last("error").at("text").get<std::string>().find("runtime_error") != std::string::npos);
+        QCOMPARE(run.last("phase").at("phase"), Json("failed"));
+        QCOMPARE(run.last("bye").at("code"), Json(1));
+    }
+
+    void half_a_line_at_death_is_no_event() {
+        Supervised run("half_line");
+        QCOMPARE(run.wait(), 1);
+        QCOMPARE(run.count("steps"), 1L);
+        QVERIFY(run.file("log.txt").find("\"step\":11") != std::string::npos);
+    }
+
+    void a_crash_is_followed_by_a_restart_that_supersedes() {
+        Supervised run("crash_once");
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("hello"), 2L);
+        QCOMPARE(run.last("hello").at("run"), Json(2));
+        QCOMPARE(run.count("superseded"), 1L);
+        QCOMPARE(run.last("superseded").at("from_step"), Json(100));
+        std::vector<std::string> order;
+        for (const auto& event : run.events)
+            if (protocol::is_event(event, "steps") || protocol::is_event(event, "superseded"))
+                order.push_back(event.at("type"));
+        QCOMPARE(order, (std::vector<std::string>{"steps", "superseded", "steps"}));
+    }
+
+    void another_supervisor_supersedes_too() {
+        Supervised run("half_line"); // ends with step 10
+        QCOMPARE(run.wait(), 1);
+        run.start("noise"); // begins with step 1
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.last("superseded").at("from_step"), Json(0));
+        QCOMPARE(run.last("hello").at("run"), Json(2));
+    }
+
+    void a_worker_that_always_crashes_is_given_up() {
+        Supervised run("crash_always");
+        QCOMPARE(run.wait(), 1);
+        QCOMPARE(run.count("hello"), 3L);
+        QVERIFY(run.last("error").at("text").get<std::string>().find("signal 6") != std::string::npos);
+    }
+
+    void device_faults_lead_to_safe_mode_then_to_the_cpu() {
+        Supervised run("device_fault");
+        std::ofstream(run.run / "config.json") << R"({"backend":"cuda","toggles":{"fused":true}})";
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("fallback"), 2L);
+        const auto config = Json::parse(run.file("config.json"));
+        QCOMPARE(config.at("backend"), Json("cpu"));
+        QCOMPARE(config.at("toggles").at("safe_mode"), Json(true));
+        QCOMPARE(config.at("toggles").at("fused"), Json(true));
+    }
+
+    void a_hung_worker_is_warned_about_and_replaced() {
+        Supervised run("hang_once", 1s);
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("hello"), 2L);
+        const bool warned = std::any_of(run.events.begin(), run.events.end(), [](const Json& event) {
+            return protocol::text_at(event, "text").starts_with("No progress");
+        });
+        QVERIFY(warned);
+    }
+
+    void a_worker_of_another_version_is_refused() {
+        Supervised run("wrong_version");
+        QCOMPARE(run.wait(), 2);
+        QVERIFY(run.last("bye").at("reason").get<std::string>().find("\"2.0\"") != std::string::npos);
+    }
+
+    void commands_reach_the_worker() {
+        Supervised run("endless_steps");
+        QVERIFY(run.wait_for("steps"));
+        run.supervisor->command("pause");
+        QVERIFY(run.wait_for("warning"));
+        QCOMPARE(run.last("warning").at("text"), Json("heard pause"));
+        QVERIFY_EXCEPTION_THROWN(run.supervisor->command("dance"), ConfigError);
+        run.supervisor->command("stop");
+        QCOMPARE(run.wait(), 6);
+        QCOMPARE(run.last("bye").at("code"), Json(6));
+    }
+
+    void stopping_climbs_until_the_worker_is_gone_data() {
+        QTest::addColumn<QString>("mode");
+        QTest::newRow("slow, but in time") << "slow_stop";
+        QTest::newRow("leaves at the end of its input") << "deaf_to_stop";
+        QTest::newRow("must be killed") << "deaf";
+    }
+    void stopping_climbs_until_the_worker_is_gone() {
+        QFETCH(QString, mode);
+        Supervised run(mode.toLatin1().constData());
+        QVERIFY(run.wait_for("phase"));
+        run.supervisor->command("stop");
+        QCOMPARE(run.wait(), 6);
+        QCOMPARE(run.last("bye").at("code"), Json(6));
+    }
+
+    void stopping_at_once_does_not_wait() {
+        Supervised run("deaf");
+        QVERIFY(run.wait_for("phase"));
+        run.supervisor->command("stop");
+        run.supervisor->stop_at_once();
+        QCOMPARE(run.wait(), 6);
+        QCOMPARE(run.last("phase").at("phase"), Json("stopped"));
+    }
+
+    void leaving_makes_the_run_interrupted() {
+        Supervised run("endless_steps");
+        QVERIFY(run.wait_for("steps"));
+        run.supervisor->leave();
+        QCOMPARE(run.wait(), 1);
+        QCOMPARE(run.last("phase").at("phase"), Json("interrupted"));
+        QCOMPARE(run.count("bye"), 0L);
+    }
+
+    void a_second_supervisor_is_locked_out() {
+        Supervised run("endless_steps");
+        const auto again = [&] { const Supervisor second(run.run, Supervisor::default_settings(run.run), {}); };
+        QVERIFY_EXCEPTION_THROWN(again(), ConfigError);
+        QVERIFY(is_supervised(run.run));
+    }
+
+    void the_socket_takes_commands_and_tells_of_growth() {
+        Supervised run("endless_steps");
+        const auto link = RunLink::read(run.run);
+        QVERIFY(link.has_value());
+        QLocalSocket socket;
+        std::vector<Json> heard;
+        protocol::LineReader reader([&](Json message) { heard.push_back(std::move(message)); });
+        QObject::connect(&socket, &QLocalSocket::readyRead, this, [&] { reader.feed(socket.readAll().toStdString()); });
+        const auto hears = [&](const char* key) {
+            return QTest::qWaitFor(
+                [&] {
+                    return std::any_of(heard.begin(), heard.end(), [&](const Json& one) { return one.contains(key); });
+                },
+                patient);
+        };
+        socket.connectToServer(QString::fromStdString(link->socket));
+        QVERIFY(hears("supervisor"));
+        QVERIFY(hears("grown"));
+        socket.write("{\"command\":\"dance\"}\n");
+        QVERIFY(hears("refused"));
+        socket.write("rubbish\n{\"command\":\"stop\"}\n");
+        QVERIFY(hears("taken"));
+        QCOMPARE(run.wait(), 6);
+        run.supervisor.reset();
+        QTRY_COMPARE_WITH_TIMEOUT(socket.state(), QLocalSocket::UnconnectedState, patient);
+        QVERIFY(!is_supervised(run.run));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSupervisor)
+#include "tst_supervisor.moc"
