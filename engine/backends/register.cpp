@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/cpu_backend.h"
 #include "backends/reference/reference_backend.h"
 #include "backends/registry.h"
 
@@ -8,6 +9,7 @@ namespace espalier {
 void register_all_backends() {
     static const bool once = [] {
         auto& registry = BackendRegistry::instance();
+        registry.add(cpu_backend());
         registry.add(reference_backend());
         return true;
     }();
