@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/checkpoint.h"
+
+#include <optional>
+
+namespace espalier {
+
+/// The folder checkpoints/ of a run: step-00000150.safetensors and so on, best.safetensors, last.safetensors. best and
+/// last are second names (hard links) of a step's file, or copies where the file system has no links.
+class CheckpointFolder {
+public:
+    explicit CheckpointFolder(std::filesystem::path folder, FileOperations& operations = FileOperations::system());
+
+    struct Saved {
+        std::filesystem::path file; ///< the step's file
+        std::uint64_t bytes = 0;
+        double seconds = 0;
+        std::vector<std::string> kinds;    ///< "step", "best", "last"
+        std::vector<std::string> warnings; ///< another name had to be taken; best or last could not be moved
+    };
+    /// Writes the step's file, makes it last (and best, if it is), then removes all but the newest `keep` (at least 2)
+    /// step files and what died half-written. Throws Error if nothing could be written: then all earlier files are as
+    /// before.
+    Saved save(const CheckpointInfo& info, const ParameterStore& store, bool best, std::int64_t keep);
+
+    struct Found {
+        std::optional<Checkpoint> checkpoint;
+        std::filesystem::path file;
+        std::vector<std::string> problems; ///< files that were passed over, with the reason
+    };
+    /// The newest checkpoint that is sound.
+    [[nodiscard]] Found load_newest() const;
+
+    [[nodiscard]] std::filesystem::path best() const { return folder_ / "best.safetensors"; }
+    [[nodiscard]] std::filesystem::path last() const { return folder_ / "last.safetensors"; }
+
+private:
+    /// Step files, the newest first.
+    [[nodiscard]] std::vector<std::filesystem::path> step_files() const;
+    void name_also(const std::filesystem::path& file, const std::filesystem::path& name, Saved& saved);
+    void remove_old(std::int64_t keep);
+
+    std::filesystem::path folder_;
+    FileOperations& operations_;
+};
+
+} // namespace espalier

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/run_folder.h"
+
+#include "base/error.h"
+#include "io/atomic_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+namespace espalier {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+std::string timestamp() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+#ifdef _WIN32
+    localtime_s(&local, &now);
+#else
+    localtime_r(&now, &local);
+#endif
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local); // digits alone: the same in every locale
+    return text.data();
+}
+
+/// Names that Windows keeps for devices, with or without an extension.
+bool is_device_name(std::string name) {
+    name = name.substr(0, name.find('.'));
+    for (char& c : name) {
+        c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; // not toupper: a Turkish locale changes i
+    }
+    static const std::array<std::string, 4> whole{"CON", "PRN", "AUX", "NUL"};
+    const bool numbered =
+        name.size() == 4 && (name.starts_with("COM") || name.starts_with("LPT")) && name[3] >= '0' && name[3] <= '9';
+    return numbered || std::ranges::find(whole, name) != whole.end();
+}
+
+bool is_utf8(const std::string& text) {
+    try {
+        (void)Json(text).dump();
+        return true;
+    } catch (const Json::exception&) {
+        return false;
+    }
+}
+
+[[noreturn]] void refuse_name(const std::string& name, const std::string& reason) {
+    throw ConfigError("The name \"" + name + "\" cannot be used for a run: it " + reason + ". Choose another one.");
+}
+
+} // namespace
+
+fs::path default_runs_root() {
+    if (const std::string set = environment("ESPALIER_RUNS"); !set.empty()) {
+        return set;
+    }
+#ifdef _WIN32
+    if (const std::string data = environment("LOCALAPPDATA"); !data.empty()) {
+        return fs::path(data) / "espalier" / "runs";
+    }
+#else
+    // The XDG rules: a relative path in the variable does not count.
+    if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with('/')) {
+        return fs::path(data) / "espalier" / "runs";
+    }
+    if (const std::string home = environment("HOME"); !home.empty()) {
+        return fs::path(home) / ".local" / "share" / "espalier" / "runs";
+    }
+#endif
+    throw ConfigError("There is no home folder to keep runs in. Set ESPALIER_RUNS to a folder.");
+}
+
+void check_run_name(const std::string& name) {
+    constexpr std::size_t longest = 100;
+    if (!is_utf8(name)) {
+        throw ConfigError("The name of a run must be UTF-8 text.");
+    }
+    if (name.size() > longest) {
+        refuse_name(name,
+                    "has " + std::to_string(name.size()) + " bytes and at most " + std::to_string(longest) + " fit");
+    }
+    for (const char c : name) {
+        if (static_cast<unsigned char>(c) < 32 || c == 127) {
+            throw ConfigError("The name of a run must not have control characters such as a line break.");
+        }
+        if (std::string_view("<>:\"/\\|?*").find(c) != std::string_view::npos) {
+            refuse_name(name, std::string("has the character ") + c + ", which file names of some systems cannot have");
+        }
+    }
+    if (name.ends_with('.') || name.ends_with(' ') || name.starts_with(' ')) {
+        refuse_name(name, "begins or ends with a space, or ends with a dot, which some systems drop");
+    }
+    if (is_device_name(name)) {
+        refuse_name(name, "is kept for a device by Windows");
+    }
+}
+
+RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
+    check_run_name(name);
+    std::error_code error;
+    fs::create_directories(root, error);
+    const std::string stem = timestamp() + (name.empty() ? "" : "-" + name);
+    constexpr int most = 1000;
+    for (int number = 1; number <= most; ++number) {
+        const std::string numbered = stem + (number == 1 ? "" : "-" + std::to_string(number));
+        const fs::path path = root / std::u8string(numbered.begin(), numbered.end());
+        // create_directory says whether this call made it: of two programs only one is told yes.
+        if (fs::create_directory(path, error)) {
+            return RunFolder(path);
+        }
+        if (error) {
+            throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". Check that " +
+                        root.string() + " may be written, or choose another place with ESPALIER_RUNS or --out.");
+        }
+    }
+    throw Error("There are more than " + std::to_string(most) + " runs called " + stem + " in " + root.string() + ".");
+}
+
+RunFolder RunFolder::create_at(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!fs::is_directory(path)) {
+        throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ".");
+    }
+    if (!fs::is_empty(path, error) || error) {
+        throw ConfigError("The folder " + path.string() +
+                          " is not empty: a new run needs one of its own. Choose another, or resume that run.");
+    }
+    return RunFolder(path);
+}
+
+bool RunFolder::is_run() const {
+    std::error_code ignored;
+    return fs::is_regular_file(config(), ignored);
+}
+
+Json RunFolder::read_notes() const {
+    std::error_code ignored;
+    return fs::exists(notes(), ignored) ? read_json(notes())
+                                        : Json({{"name", ""}, {"tags", Json::array()}, {"notes", ""}});
+}
+
+void RunFolder::write_notes(const Json& json) const {
+    const bool sound = json.is_object() && json.value("name", Json("")).is_string() &&
+                       json.value("notes", Json("")).is_string() && json.value("tags", Json::array()).is_array();
+    if (!sound) {
+        throw ConfigError(
+            "Notes of a run must be an object with \"name\" (text), \"tags\" (list) and \"notes\" (text).");
+    }
+    write_json(notes(), json);
+}
+
+std::vector<RunFolder> runs_in(const fs::path& root) {
+    std::vector<fs::path> paths;
+    std::error_code error;
+    for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+        if (RunFolder(it->path()).is_run()) {
+            paths.push_back(it->path());
+        }
+    }
+    std::ranges::sort(paths, std::greater{});
+    return {paths.begin(), paths.end()};
+}
+
+Json read_json(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file) {
+        throw Error("The file " + path.string() + " cannot be read.");
+    }
+    try {
+        return Json::parse(text);
+    } catch (const Json::exception& error) {
+        throw ConfigError("The file " + path.string() + " holds no JSON: " + error.what() + ".");
+    }
+}
+
+void write_json(const fs::path& path, const Json& json, FileOperations& operations) {
+    write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", operations);
+}
+
+} // namespace espalier
