@@ -92,7 +92,8 @@ Lowered lower_correct_count(const Context& c) {
     return result;
 }
 
-/// Generalized dice: 1 - 2 A / B, A = sum_k w_k sum(p t), B = sum_k w_k sum(p + t), w_k = 1 / (count_k^2 + eps).
+/// Generalized dice: 1 - 2 A / B, A = sum_k w_k sum(p t) + eps / 2, B = sum_k w_k sum(p + t) + eps,
+/// w_k = 1 / (count_k^2 + eps).
 struct Dice {
     std::int64_t n, classes, pixels;
     double eps;
@@ -126,7 +127,7 @@ struct Dice {
                 totals[k] += p[k] + (k == label ? 1.0 : 0.0);
             }
         }
-        Sums sums;
+        Sums sums{eps / 2, eps};
         for (std::int64_t k = first; k < classes; ++k) {
             weights[k] = 1.0 / (weights[k] * weights[k] + eps);
             sums.overlap += weights[k] * overlaps[k];
