@@ -83,7 +83,9 @@ private slots:
     }
 
     /// Checkpoints rely on the order: a change of it would change what a resumed run sees.
-    void order_does_not_change_between_versions() { QCOMPARE(epoch_order(8, 1, 0), (std::vector<std::uint32_t>{1, 6, 2, 5, 3, 7, 4, 0})); }
+    void order_does_not_change_between_versions() {
+        QCOMPARE(epoch_order(8, 1, 0), (std::vector<std::uint32_t>{1, 6, 2, 5, 3, 7, 4, 0}));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestBatches)
