@@ -14,6 +14,7 @@ public:
     void add(std::span<const std::uint8_t> bytes);
     void add(std::string_view text) { add({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}); }
     void add(std::uint64_t number);
+    [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
     /// 16 hexadecimal digits.
     [[nodiscard]] std::string text() const;
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image_decoder.h"
+
+#include "base/error.h"
+
+#include <QBuffer>
+#include <QFile>
+#include <QImage>
+#include <QImageReader>
+#include <algorithm>
+#include <cstring>
+
+namespace espalier {
+namespace {
+
+constexpr int largest_image_mib = 512;
+
+/// libjpeg fills the rest of a cut-off image with grey and reports success. A whole file has an end marker (FF D9)
+/// behind its first scan; within a scan's data FF is always followed by 00 or a restart marker, and a preview in the
+/// metadata stands before the scan.
+bool jpeg_is_cut_off(std::span<const std::uint8_t> bytes) {
+    std::size_t at = 2;
+    while (at + 4 <= bytes.size() && bytes[at] == 0xff && bytes[at + 1] != 0xda)
+        at += bytes[at + 1] == 0xff ? 1 : 2 + (std::size_t{bytes[at + 2]} << 8 | bytes[at + 3]);
+    if (at >= bytes.size())
+        return true;
+    constexpr std::uint8_t end_marker[] = {0xff, 0xd9};
+    return std::ranges::search(bytes.subspan(at), end_marker).empty();
+}
+
+/// Planar bytes of one or three channels.
+Image from_qt(QImage picture, std::int64_t channels) {
+    if (picture.hasAlphaChannel()) {
+        picture = picture.convertToFormat(QImage::Format_RGBA8888);
+        for (int y = 0; y < picture.height(); ++y) {
+            auto* pixel = picture.scanLine(y);
+            for (int x = 0; x < picture.width(); ++x, pixel += 4)
+                for (int i = 0; i < 3; ++i) // over white, rounded
+                    pixel[i] = static_cast<std::uint8_t>((pixel[i] * pixel[3] + 255 * (255 - pixel[3]) + 127) / 255);
+        }
+    }
+    picture = picture.convertToFormat(picture.isGrayscale() && channels == 1 ? QImage::Format_Grayscale8
+                                                                             : QImage::Format_RGB888);
+
+    Image image{{channels, picture.height(), picture.width()}, {}};
+    image.pixels.resize(image.shape.bytes());
+    const auto plane = image.shape.pixels();
+    auto* out = image.pixels.data();
+    for (int y = 0; y < picture.height(); ++y) {
+        const auto* in = picture.constScanLine(y);
+        for (int x = 0; x < picture.width(); ++x, ++out) {
+            if (picture.format() == QImage::Format_Grayscale8) {
+                *out = *in++;
+                continue;
+            }
+            if (channels == 1)
+                *out = static_cast<std::uint8_t>((299 * in[0] + 587 * in[1] + 114 * in[2] + 500) / 1000);
+            else
+                for (std::size_t i = 0; i < 3; ++i)
+                    out[i * plane] = in[i];
+            in += 3;
+        }
+    }
+    return image;
+}
+
+} // namespace
+
+Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name, std::int64_t channels) {
+    if (channels != 1 && channels != 3)
+        throw ConfigError("Image files give 1 or 3 channels, but " + std::to_string(channels) + " were asked for.");
+    if (bytes.empty())
+        throw DataError("The image '" + name + "' is empty (0 bytes).");
+    auto data =
+        QByteArray::fromRawData(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
+    QBuffer buffer(&data);
+    buffer.open(QIODevice::ReadOnly);
+    QImageReader reader(&buffer);
+    reader.setDecideFormatFromContent(true);
+    reader.setAutoTransform(true);
+    QImageReader::setAllocationLimit(largest_image_mib);
+    const bool jpeg = reader.format() == "jpeg";
+    const QImage picture = reader.read();
+    if (picture.isNull())
+        throw DataError("The image '" + name + "' cannot be read: " + reader.errorString().toStdString() + ".");
+    if (jpeg && jpeg_is_cut_off(bytes))
+        throw DataError("The image '" + name + "' is cut off: the end of its JPEG data is missing.");
+    return from_qt(picture, channels);
+}
+
+Image decode_image_file(const std::string& path, std::int64_t channels) {
+    QFile file(QString::fromStdString(path));
+    if (!file.open(QIODevice::ReadOnly))
+        throw DataError("The image '" + path + "' cannot be opened: " + file.errorString().toStdString() + ".");
+    const auto bytes = file.readAll();
+    return decode_image(
+        {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())}, path,
+        channels);
+}
+
+std::vector<std::uint8_t> encode_png(const Image& image) {
+    const auto& shape = image.shape;
+    if (shape.channels != 1 && shape.channels != 3)
+        throw ConfigError("A PNG is written from 1 or 3 channels, but the image has " + std::to_string(shape.channels) +
+                          ".");
+    QImage picture(static_cast<int>(shape.width), static_cast<int>(shape.height),
+                   shape.channels == 1 ? QImage::Format_Grayscale8 : QImage::Format_RGB888);
+    if (picture.isNull())
+        throw DataError("An image of " + shape.text() + " cannot be written as PNG.");
+    const auto* in = image.pixels.data();
+    for (int y = 0; y < picture.height(); ++y) {
+        auto* out = picture.scanLine(y);
+        for (int x = 0; x < picture.width(); ++x, ++in)
+            for (std::int64_t channel = 0; channel < shape.channels; ++channel)
+                *out++ = in[static_cast<std::size_t>(channel) * shape.pixels()];
+    }
+    QByteArray png;
+    QBuffer buffer(&png);
+    buffer.open(QIODevice::WriteOnly);
+    if (!picture.save(&buffer, "PNG"))
+        throw DataError("An image of " + shape.text() + " could not be written as PNG.");
+    return {png.begin(), png.end()};
+}
+
+} // namespace espalier

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "data/image_decoder.h"
+
+#include <QBuffer>
+#include <QImage>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTransform>
+#include <cmath>
+
+using namespace espalier;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes encoded(const QImage& picture, const char* format) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    if (!picture.save(&buffer, format, 95))
+        throw std::runtime_error("QImage::save failed");
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Four quadrants: red, green / blue, white; not square, so that a wrong turn shows in the size, too.
+QImage quadrants() {
+    QImage picture(48, 32, QImage::Format_RGB888);
+    for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 48; ++x)
+            picture.setPixelColor(x, y, y < 16 ? (x < 24 ? Qt::red : Qt::green) : (x < 24 ? Qt::blue : Qt::white));
+    return picture;
+}
+
+/// A JPEG whose EXIF says that it must be turned to stand upright.
+Bytes with_orientation(Bytes jpeg, std::uint8_t orientation) {
+    const Bytes exif{0xff, 0xe1, 0,    34,   'E', 'x', 'i', 'f', 0, 0, 'M', 'M',         0, 42, 0, 0, 0, 8,
+                     0,    1,    0x01, 0x12, 0,   3,   0,   0,   0, 1, 0,   orientation, 0, 0,  0, 0, 0, 0};
+    jpeg.insert(jpeg.begin() + 2, exif.begin(), exif.end());
+    return jpeg;
+}
+
+/// How a camera stores an upright picture under each orientation (EXIF 2.32, tag 0x0112).
+QImage stored_as(const QImage& upright, int orientation) {
+    switch (orientation) {
+    case 2:
+        return upright.mirrored(true, false);
+    case 3:
+        return upright.mirrored(true, true);
+    case 4:
+        return upright.mirrored(false, true);
+    case 5:
+        return upright.transformed(QTransform().rotate(90)).mirrored(true, false);
+    case 6:
+        return upright.transformed(QTransform().rotate(-90));
+    case 7:
+        return upright.transformed(QTransform().rotate(90)).mirrored(false, true);
+    case 8:
+        return upright.transformed(QTransform().rotate(90));
+    default:
+        return upright;
+    }
+}
+
+std::array<int, 3> colour(const Image& image, std::int64_t y, std::int64_t x) {
+    const auto at = static_cast<std::size_t>(y * image.shape.width + x);
+    std::array<int, 3> values{};
+    for (std::size_t i = 0; i < 3; ++i)
+        values[i] = image.pixels[i * image.shape.pixels() + at];
+    return values;
+}
+
+bool near_to(std::array<int, 3> a, std::array<int, 3> b, int tolerance = 12) {
+    return std::abs(a[0] - b[0]) <= tolerance && std::abs(a[1] - b[1]) <= tolerance &&
+           std::abs(a[2] - b[2]) <= tolerance;
+}
+
+std::string error_of(const Bytes& bytes) {
+    try {
+        (void)decode_image(bytes, "the image", 3);
+    } catch (const DataError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+Image grey(std::int64_t height, std::int64_t width, Bytes pixels) { return {{1, height, width}, std::move(pixels)}; }
+
+} // namespace
+
+class TestImage : public QObject {
+    Q_OBJECT
+
+private slots:
+    void photos_stand_upright() {
+        for (int orientation = 1; orientation <= 8; ++orientation) {
+            const auto jpeg = with_orientation(encoded(stored_as(quadrants(), orientation), "JPG"),
+                                               static_cast<std::uint8_t>(orientation));
+            const auto image = decode_image(jpeg, "photo", 3);
+            QCOMPARE(image.shape, (ImageShape{3, 32, 48}));
+            QVERIFY2(near_to(colour(image, 6, 8), {255, 0, 0}), std::to_string(orientation).c_str());
+            QVERIFY2(near_to(colour(image, 6, 40), {0, 255, 0}), std::to_string(orientation).c_str());
+            QVERIFY2(near_to(colour(image, 26, 8), {0, 0, 255}), std::to_string(orientation).c_str());
+            QVERIFY2(near_to(colour(image, 26, 40), {255, 255, 255}), std::to_string(orientation).c_str());
+        }
+    }
+
+    void every_kind_of_png_follows_one_rule() {
+        QImage grey8(2, 1, QImage::Format_Grayscale8), rgb(2, 1, QImage::Format_RGB888),
+            rgba(2, 1, QImage::Format_RGBA8888), indexed(2, 1, QImage::Format_Indexed8),
+            grey16(2, 1, QImage::Format_Grayscale16);
+        grey8.setPixelColor(0, 0, QColor(100, 100, 100));
+        grey8.setPixelColor(1, 0, QColor(200, 200, 200));
+        rgb.setPixelColor(0, 0, QColor(10, 20, 30));
+        rgb.setPixelColor(1, 0, QColor(200, 100, 50));
+        rgba.setPixelColor(0, 0, QColor(10, 20, 30, 255));
+        rgba.setPixelColor(1, 0, QColor(0, 0, 0, 102)); // 60 % white
+        indexed.setColorTable({qRgb(1, 2, 3), qRgba(9, 9, 9, 0)});
+        indexed.setPixel(0, 0, 0);
+        indexed.setPixel(1, 0, 1);
+        grey16.fill(QColor(128, 128, 128));
+        const auto three = [](const QImage& picture) { return decode_image(encoded(picture, "PNG"), "png", 3); };
+        QVERIFY(near_to(colour(three(grey8), 0, 1), {200, 200, 200}, 0));
+        QVERIFY(near_to(colour(three(rgb), 0, 1), {200, 100, 50}, 0));
+        QVERIFY(near_to(colour(three(rgba), 0, 0), {10, 20, 30}, 0));
+        QVERIFY(near_to(colour(three(rgba), 0, 1), {153, 153, 153}, 0));
+        QVERIFY(near_to(colour(three(indexed), 0, 0), {1, 2, 3}, 0));
+        QVERIFY(near_to(colour(three(indexed), 0, 1), {255, 255, 255}, 0));
+        QVERIFY(near_to(colour(three(grey16), 0, 0), {128, 128, 128}, 1));
+        const auto one = decode_image(encoded(rgb, "PNG"), "png", 1);
+        QCOMPARE(one.pixels, (Bytes{18, 124})); // 0.299 R + 0.587 G + 0.114 B
+        QCOMPARE(decode_image(encoded(grey8, "PNG"), "png", 1).pixels, (Bytes{100, 200}));
+    }
+
+    void content_counts_not_the_name() {
+        QTemporaryDir dir;
+        const auto path = dir.filePath(QStringLiteral("ein Bild [ö] 图.jpg"));
+        QVERIFY(quadrants().save(path, "PNG"));
+        QCOMPARE(decode_image_file(path.toStdString(), 3).shape, (ImageShape{3, 32, 48}));
+        QVERIFY_EXCEPTION_THROWN((void)decode_image_file(dir.filePath("none.png").toStdString(), 3), DataError);
+        QVERIFY_EXCEPTION_THROWN((void)decode_image(encoded(quadrants(), "PNG"), "x", 2), ConfigError);
+    }
+
+    void damaged_files_are_named_never_filled_up() {
+        QVERIFY(error_of({}).find("empty (0 bytes)") != std::string::npos);
+        QVERIFY(error_of({'<', 'h', 't', 'm', 'l', '>'}).find("'the image' cannot be read") != std::string::npos);
+        QImage noisy(64, 64, QImage::Format_RGB888);
+        for (int i = 0; i < 64 * 64; ++i)
+            noisy.setPixel(i % 64, i / 64, static_cast<uint>(i) * 2654435761u | 0xff000000u);
+        for (const char* format : {"PNG", "JPG"}) {
+            const auto whole = with_orientation(encoded(noisy, "JPG"), 1);
+            const auto bytes = std::string(format) == "JPG" ? whole : encoded(noisy, format);
+            QVERIFY(error_of(bytes).empty());
+            for (int percent : {1, 10, 50, 90, 99})
+                QVERIFY2(!error_of(Bytes(bytes.begin(),
+                                         bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size()) * percent / 100))
+                              .empty(),
+                         (std::string(format) + " " + std::to_string(percent)).c_str());
+        }
+    }
+
+    void png_round_trip() {
+        const Image grey_image = grey(2, 3, {0, 50, 100, 150, 200, 255});
+        QCOMPARE(decode_image(encode_png(grey_image), "png", 1).pixels, grey_image.pixels);
+        const Image colours{{3, 1, 2}, {1, 2, 3, 4, 5, 6}};
+        QCOMPARE(decode_image(encode_png(colours), "png", 3).pixels, colours.pixels);
+        QVERIFY_EXCEPTION_THROWN((void)encode_png({{2, 1, 1}, {1, 2}}), ConfigError);
+    }
+
+    void resizing_keeps_what_it_should() {
+        const auto image = grey(2, 2, {10, 20, 30, 40});
+        QCOMPARE(resized(image, 2, 2).pixels, image.pixels);
+        QCOMPARE(resized(image, 1, 1).pixels, (Bytes{25}));
+        QCOMPARE(resized(grey(1, 4, {0, 0, 100, 100}), 1, 2).pixels,
+                 (Bytes{14, 86})); // weights 3 3 1 and 1 3 3, over 7
+        const auto flat = resized(grey(7, 5, Bytes(35, 77)), 13, 3);
+        QCOMPARE(flat.pixels, Bytes(39, 77));
+        QCOMPARE(resized(grey(1, 2, {0, 100}), 1, 4).pixels, (Bytes{0, 25, 75, 100}));
+    }
+
+    void covering_scales_the_shorter_side_and_cuts_the_middle_out() {
+        // Left to right: 4 columns of 0, 4 of 100, 4 of 200; the middle third is what remains.
+        Bytes pixels;
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 12; ++x)
+                pixels.push_back(static_cast<std::uint8_t>(x / 4 * 100));
+        const auto same_size = covering(grey(4, 12, pixels), 4, 4);
+        QCOMPARE(same_size.shape, (ImageShape{1, 4, 4}));
+        QCOMPARE(same_size.pixels, Bytes(16, 100));
+        const auto larger = covering(grey(4, 12, pixels), 8, 8);
+        QCOMPARE(larger.shape, (ImageShape{1, 8, 8}));
+        QCOMPARE(int(larger.pixels[4]), 100);
+        for (const auto& [height, width] : {std::pair{5, 3}, {28, 28}, {1, 9}})
+            QCOMPARE(covering(grey(37, 11, Bytes(407, 9)), height, width).pixels,
+                     Bytes(static_cast<std::size_t>(height * width), 9));
+    }
+
+    void fitting_never_enlarges() {
+        QCOMPARE(fitted_into(grey(4, 8, Bytes(32)), 16).shape, (ImageShape{1, 4, 8}));
+        QCOMPARE(fitted_into(grey(4, 8, Bytes(32)), 4).shape, (ImageShape{1, 2, 4}));
+        QCOMPARE(fitted_into(grey(1, 100, Bytes(100)), 10).shape, (ImageShape{1, 1, 10}));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestImage)
+#include "tst_image.moc"
