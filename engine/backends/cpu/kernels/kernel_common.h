@@ -42,7 +42,7 @@ static inline void store(float* p, Vector<W> v) {
 
 template <int W>
 static inline Vector<W> splat(float value) {
-    return Vector<W>{} + value;
+    return value - Vector<W>{}; // minus zero is nothing; plus zero would be an addition, because of -0
 }
 
 template <int W>

@@ -116,6 +116,17 @@ struct KernelTable {
     void (*depthwise_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const Window& window,
                                       const float* x, const float* gy, float* gw, float* scratch, int threads);
 
+    // pointwise.cpp: 1x1 convolutions, w is [out.c][in.c] row-major, `stride` {height, width}. `scratch` has
+    // pointwise_scratch() floats.
+    std::int64_t (*pointwise_scratch)(const ActivationShape& in, const ActivationShape& out, bool weight_gradient);
+    void (*pointwise_forward)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                              const float* x, const float* w, const float* bias, bool with_relu, float* y,
+                              float* scratch, int threads);
+    void (*pointwise_input_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                                     const float* gy, const float* w, float* gx, float* scratch, int threads);
+    void (*pointwise_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                                      const float* x, const float* gy, float* gw, float* scratch, int threads);
+
     // pooling.cpp
     void (*max_pool)(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
                      float* y, std::uint8_t* argmax, int threads);

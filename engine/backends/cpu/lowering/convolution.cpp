@@ -68,6 +68,12 @@ bool uses_own_depthwise(const Context& c, const Geometry& g) {
     return g.depthwise() && !c.settings.options.reference_separable && g.w[2] <= highest_depthwise_window;
 }
 
+/// 1x1 convolutions, strided or not, are products that need no library.
+bool uses_own_pointwise(const Context& c, const Geometry& g) {
+    return g.w[2] == 1 && g.w[3] == 1 && g.attributes.groups == 1 && g.attributes.padding == Pair{0, 0} &&
+           !c.settings.options.reference_separable;
+}
+
 /// Winograd F(4x4, 3x3) needs a quarter of the multiplications, but also transforms; below 32 channels those cost more
 /// than is won. A rule and not a measurement: a resumed run must choose the same.
 bool uses_winograd(const Context& c, const Problem& p) {
@@ -190,12 +196,71 @@ struct Depthwise {
     }
 };
 
+/// Each tensor in its best layout, weights row-major.
+struct Pointwise {
+    Layout x_layout, y_layout;
+    ActivationShape x, y;
+    Pair stride;
+    std::size_t workspace;
+
+    /// `x_now`, `y_now`: the layouts that inputs have; undefined for outputs.
+    Pointwise(const Context& c, const Geometry& g, const Layout& x_now, const Layout& y_now, bool weight_gradient)
+        : stride(g.attributes.stride) {
+        x_layout = c.activation({.shape = g.x}, x_now);
+        y_layout = c.activation({.shape = g.y}, y_now);
+        x = activation_shape(g.x, x_layout);
+        y = activation_shape(g.y, y_layout);
+        workspace = static_cast<std::size_t>(c.kernels.pointwise_scratch(x, y, weight_gradient)) * sizeof(float);
+    }
+};
+
+Lowered lower_pointwise(const Context& c, const Geometry& g) {
+    const Pointwise p(c, g, c.given(0), {}, false);
+    Lowered result = c.plain();
+    result.inputs[0] = p.x_layout;
+    result.outputs[0] = p.y_layout;
+    result.workspace = p.workspace;
+    result.kernel =
+        loop_kernel(c, "pointwise", [&k = c.kernels, p, relu = g.attributes.relu, t = c.threads](const Arguments& a) {
+            k.pointwise_forward(p.x, p.y, p.stride.data(), a.in(0), a.in(1), a.in(2), relu, a.out(0),
+                                a.scratch<float>(), t);
+        });
+    return result;
+}
+
+Lowered lower_pointwise_input_gradient(const Context& c, const Geometry& g) {
+    const Pointwise p(c, g, {}, c.given(0), false);
+    Lowered result = c.plain();
+    result.inputs[0] = p.y_layout;
+    result.outputs[0] = p.x_layout;
+    result.workspace = p.workspace;
+    result.kernel = loop_kernel(c, "pointwise input gradient", [&k = c.kernels, p, t = c.threads](const Arguments& a) {
+        k.pointwise_input_gradient(p.x, p.y, p.stride.data(), a.in(0), a.in(1), a.out(0), a.scratch<float>(), t);
+    });
+    return result;
+}
+
+Lowered lower_pointwise_weight_gradient(const Context& c, const Geometry& g) {
+    const Pointwise p(c, g, c.given(0), c.given(1), true);
+    Lowered result = c.plain();
+    result.inputs[0] = p.x_layout;
+    result.inputs[1] = p.y_layout;
+    result.workspace = p.workspace;
+    result.kernel = loop_kernel(c, "pointwise weight gradient", [&k = c.kernels, p, t = c.threads](const Arguments& a) {
+        k.pointwise_weight_gradient(p.x, p.y, p.stride.data(), a.in(0), a.in(1), a.out(0), a.scratch<float>(), t);
+    });
+    return result;
+}
+
 std::string depthwise_name(const Geometry& g, const char* what) {
     return "depthwise " + std::to_string(g.w[2]) + 'x' + std::to_string(g.w[3]) + what;
 }
 
 Lowered lower_conv2d(const Context& c) {
     const Geometry g{c.input(0).shape, c.input(1).shape, c.output(0).shape, Convolution::from(c.op.attributes)};
+    if (uses_own_pointwise(c, g)) {
+        return lower_pointwise(c, g);
+    }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::forward, {true, true, false, 0, 1, 0});
     }
@@ -213,6 +278,9 @@ Lowered lower_conv2d(const Context& c) {
 
 Lowered lower_input_gradient(const Context& c) {
     const Geometry g{c.output(0).shape, c.input(1).shape, c.input(0).shape, Convolution::from(c.op.attributes)};
+    if (uses_own_pointwise(c, g)) {
+        return lower_pointwise_input_gradient(c, g);
+    }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::input_gradient, {false, true, true, 0, 1, 0});
     }
@@ -230,6 +298,9 @@ Lowered lower_input_gradient(const Context& c) {
 
 Lowered lower_weight_gradient(const Context& c) {
     const Geometry g{c.input(0).shape, c.output(0).shape, c.input(1).shape, Convolution::from(c.op.attributes)};
+    if (uses_own_pointwise(c, g)) {
+        return lower_pointwise_weight_gradient(c, g);
+    }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::weight_gradient, {true, false, true, 0, 0, 1});
     }

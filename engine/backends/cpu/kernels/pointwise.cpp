@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/kernels/kernel_common.h"
+#include "backends/cpu/kernels/tables.h"
+
+namespace espalier::cpu::ESPALIER_INSTRUCTION_SET {
+
+// A 1x1 convolution is a matrix product over pixels. Forward and input gradient are the same loop: a vector of target
+// channels times one source channel at a time, for a tile of pixels whose sums stay in registers.
+
+static constexpr int tile = native_width >= 16 ? 16 : 8; ///< pixels of a tile of one vector
+static constexpr std::int64_t segment_pixels = 128;      ///< the source of a segment stays in the first cache
+
+static inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// target[pixel][k] = act(sum_c source[pixel][c] weights[k][c] + bias[k]).
+struct Product {
+    ActivationShape source, target;
+    std::int64_t rows, columns;                      ///< pixels that are multiplied
+    std::int64_t source_stride[2], target_stride[2]; ///< in pixels, from one to the next in height and width
+    const float* packed;                             ///< [k / W][c][W]
+    const float* bias;                               ///< padded to whole blocks; null: none
+    bool relu;
+};
+
+/// `Count` vectors of target channels for `Tile` pixels.
+template <int W, int Count, int Tile>
+static inline void product_tile(const Product& p, const float* source, std::int64_t source_step, const float* weights,
+                                const float* bias, float* const* target, std::int64_t target_step) {
+    Vector<W> sums[Count][Tile];
+#pragma GCC unroll 2
+    for (int v = 0; v < Count; ++v) {
+        const Vector<W> first = bias == nullptr ? Vector<W>{} : load<W>(bias + v * W);
+#pragma GCC unroll 16
+        for (int t = 0; t < Tile; ++t) {
+            sums[v][t] = first;
+        }
+    }
+    const std::int64_t channels = p.source.c;
+    const std::int64_t block = p.source.block;
+    for (std::int64_t c = 0; c < channels; c += block) {
+        const float* x = source + c / block * p.source.plane();
+        const std::int64_t count = smaller(block, channels - c);
+        for (std::int64_t k = 0; k < count; ++k) {
+            Vector<W> factors[Count];
+#pragma GCC unroll 2
+            for (int v = 0; v < Count; ++v) {
+                factors[v] = load<W>(weights + (v * channels + c + k) * W);
+            }
+#pragma GCC unroll 16
+            for (int t = 0; t < Tile; ++t) {
+                const float value = x[t * source_step + k];
+#pragma GCC unroll 2
+                for (int v = 0; v < Count; ++v) {
+                    sums[v][t] += value * factors[v];
+                }
+            }
+        }
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < Count; ++v) {
+#pragma GCC unroll 16
+        for (int t = 0; t < Tile; ++t) {
+            store<W>(target[v] + t * target_step, p.relu ? positive<W>(sums[v][t]) : sums[v][t]);
+        }
+    }
+}
+
+/// `count` pixels that stand evenly apart, one or two vectors of target channels.
+template <int W, int Count>
+static void product_segment(const Product& p, const float* source, float* image, std::int64_t target_pixel,
+                            std::int64_t vector, std::int64_t count) {
+    constexpr int wide = Count == 2 ? tile / 2 : tile;
+    const std::int64_t source_step = p.source_stride[1] * p.source.block;
+    const std::int64_t target_step = p.target_stride[1] * p.target.block;
+    float* target[Count];
+    for (int v = 0; v < Count; ++v) {
+        const std::int64_t channel = (vector + v) * W;
+        target[v] = image + channel / p.target.block * p.target.plane() + target_pixel * p.target.block +
+                    channel % p.target.block;
+    }
+    const float* weights = p.packed + vector * p.source.c * W;
+    const float* bias = p.bias == nullptr ? nullptr : p.bias + vector * W;
+    const auto advance = [&](std::int64_t pixels) {
+        source += pixels * source_step;
+        for (int v = 0; v < Count; ++v) {
+            target[v] += pixels * target_step;
+        }
+        count -= pixels;
+    };
+    for (; count >= wide; advance(wide)) {
+        product_tile<W, Count, wide>(p, source, source_step, weights, bias, target, target_step);
+    }
+    for (; count >= 4; advance(4)) {
+        product_tile<W, Count, 4>(p, source, source_step, weights, bias, target, target_step);
+    }
+    for (; count > 0; advance(1)) {
+        product_tile<W, Count, 1>(p, source, source_step, weights, bias, target, target_step);
+    }
+}
+
+static void multiply(const Product& p, const float* source, float* target, int threads) {
+    // Without strides the rows follow each other: cut all pixels evenly. Else a row is a segment.
+    const bool dense =
+        p.source_stride[0] == 1 && p.source_stride[1] == 1 && p.target_stride[0] == 1 && p.target_stride[1] == 1;
+    const std::int64_t pixels = p.rows * p.columns;
+    const std::int64_t segments = dense ? (pixels + segment_pixels - 1) / segment_pixels : p.rows;
+    const std::int64_t work = p.source.n * pixels * p.source.c * p.target.padded_channels() / 8;
+    with_width(p.target.block, [&]<int W>() {
+        const std::int64_t vectors = p.target.padded_channels() / W;
+        parallel(p.source.n * segments, threads_for(work, threads), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t item = begin; item < end; ++item) {
+                const std::int64_t image = item / segments;
+                const std::int64_t segment = item % segments;
+                std::int64_t from = 0;
+                std::int64_t to = 0;
+                std::int64_t count = p.columns;
+                if (dense) {
+                    from = to = segment * segment_pixels;
+                    count = smaller(segment_pixels, pixels - from);
+                } else {
+                    from = segment * p.source_stride[0] * p.source.w;
+                    to = segment * p.target_stride[0] * p.target.w;
+                }
+                const float* x = source + image * p.source.blocks() * p.source.plane() + from * p.source.block;
+                float* y = target + image * p.target.blocks() * p.target.plane();
+                std::int64_t vector = 0;
+                for (; vector + 2 <= vectors; vector += 2) {
+                    product_segment<W, 2>(p, x, y, to, vector, count);
+                }
+                if (vector < vectors) {
+                    product_segment<W, 1>(p, x, y, to, vector, count);
+                }
+            }
+        });
+    });
+}
+
+/// packed[k / W][c][W] from w, whose element (k, c) stands at k * k_step + c * c_step. Padding is zero.
+static void pack(const float* w, std::int64_t targets, std::int64_t k_step, std::int64_t sources, std::int64_t c_step,
+                 std::int64_t padded, std::int64_t width, float* packed, int threads) {
+    parallel(padded / width, threads_for(padded * sources, threads), [=](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t v = begin; v < end; ++v) {
+            for (std::int64_t c = 0; c < sources; ++c) {
+                for (std::int64_t j = 0; j < width; ++j) {
+                    const std::int64_t k = v * width + j;
+                    packed[(v * sources + c) * width + j] = k < targets ? w[k * k_step + c * c_step] : 0.0f;
+                }
+            }
+        }
+    });
+}
+
+static std::int64_t width_of(std::int64_t block) {
+    std::int64_t width = 1;
+    with_width(block, [&]<int W>() { width = W; });
+    return width;
+}
+
+void pointwise_forward(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                       const float* x, const float* w, const float* bias, bool with_relu, float* y, float* scratch,
+                       int threads) {
+    float* biases = scratch + round_up(in.c * out.padded_channels(), 16);
+    pack(w, out.c, in.c, in.c, 1, out.padded_channels(), width_of(out.block), scratch, threads);
+    for (std::int64_t k = 0; bias != nullptr && k < out.padded_channels(); ++k) {
+        biases[k] = k < out.c ? bias[k] : 0.0f;
+    }
+    const Product p{
+        in, out, out.h, out.w, {stride[0], stride[1]}, {1, 1}, scratch, bias == nullptr ? nullptr : biases, with_relu};
+    multiply(p, x, y, threads);
+}
+
+void pointwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                              const float* gy, const float* w, float* gx, float* scratch, int threads) {
+    pack(w, in.c, 1, out.c, in.c, in.padded_channels(), width_of(in.block), scratch, threads);
+    if (stride[0] != 1 || stride[1] != 1) {
+        parallel_floats(in.floats(), threads, [=](std::int64_t begin, std::int64_t end) {
+            __builtin_memset(gx + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(float));
+        });
+    }
+    const Product p{out, in, out.h, out.w, {1, 1}, {stride[0], stride[1]}, scratch, nullptr, false};
+    multiply(p, gy, gx, threads);
+}
+
+// Weight gradient: tiles of W target channels by 8 or 16 source channels, added over the pixels of a slice of images.
+// Slices are added afterwards, in order.
+
+static constexpr int most_tile = native_width >= 16 ? 16 : 8;
+static constexpr std::int64_t most_slices = 16;
+static constexpr std::int64_t most_sums =
+    16384; ///< floats that one piece of work adds to: they stay in the second cache
+
+struct WeightGradient {
+    ActivationShape in, out;
+    std::int64_t stride[2];
+    std::int64_t slices;
+    std::int64_t vectors; ///< of target channels
+    std::int64_t tile;    ///< source channels together; never across two blocks
+    std::int64_t groups;  ///< of `tile` source channels
+    std::int64_t parts;   ///< into which the groups are cut
+
+    [[gnu::always_inline]] std::int64_t first_group(std::int64_t part) const { return groups * part / parts; }
+};
+
+/// Sums over `count` pixels, added to sums [Tile][W].
+template <int W, int Tile>
+static inline void gradient_segment(const float* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
+                                    std::int64_t count, float* sums) {
+    Vector<W> local[Tile] = {};
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Vector<W> g = load<W>(gy + i * gy_step);
+#pragma GCC unroll 16
+        for (int t = 0; t < Tile; ++t) {
+            local[t] += x[i * x_step + t] * g;
+        }
+    }
+#pragma GCC unroll 16
+    for (int t = 0; t < Tile; ++t) {
+        store<W>(sums + t * W, load<W>(sums + t * W) + local[t]);
+    }
+}
+
+template <int W>
+static void gradient_segment(const float* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
+                             std::int64_t count, std::int64_t channels, float* sums) {
+    std::int64_t t = 0;
+    if constexpr (most_tile == 16) {
+        for (; t + 16 <= channels; t += 16) {
+            gradient_segment<W, 16>(gy, gy_step, x + t, x_step, count, sums + t * W);
+        }
+    }
+    for (; t + 8 <= channels; t += 8) {
+        gradient_segment<W, 8>(gy, gy_step, x + t, x_step, count, sums + t * W);
+    }
+    for (; t + 4 <= channels; t += 4) {
+        gradient_segment<W, 4>(gy, gy_step, x + t, x_step, count, sums + t * W);
+    }
+    for (; t < channels; ++t) {
+        gradient_segment<W, 1>(gy, gy_step, x + t, x_step, count, sums + t * W);
+    }
+}
+
+/// Sums of one slice for the groups of one part: sums [group][vectors][tile][W], beginning with group 0.
+template <int W>
+static void gradient_slice(const WeightGradient& g, std::int64_t slice, std::int64_t part, const float* x,
+                           const float* gy, float* sums) {
+    const std::int64_t group_floats = g.vectors * g.tile * W;
+    const std::int64_t first_group = g.first_group(part);
+    const std::int64_t last_group = g.first_group(part + 1);
+    __builtin_memset(sums + first_group * group_floats, 0,
+                     static_cast<std::size_t>((last_group - first_group) * group_floats) * sizeof(float));
+    const bool dense = g.stride[0] == 1 && g.stride[1] == 1;
+    const std::int64_t pixels = g.out.pixels();
+    const std::int64_t first = g.in.n * slice / g.slices;
+    const std::int64_t last = g.in.n * (slice + 1) / g.slices;
+    for (std::int64_t image = first; image < last; ++image) {
+        const std::int64_t segments = dense ? (pixels + segment_pixels - 1) / segment_pixels : g.out.h;
+        for (std::int64_t segment = 0; segment < segments; ++segment) {
+            std::int64_t x_pixel = segment * g.stride[0] * g.in.w;
+            std::int64_t y_pixel = segment * g.out.w;
+            std::int64_t count = g.out.w;
+            if (dense) {
+                x_pixel = y_pixel = segment * segment_pixels;
+                count = smaller(segment_pixels, pixels - x_pixel);
+            }
+            for (std::int64_t group = first_group; group < last_group; ++group) {
+                const std::int64_t channel = group * g.tile;
+                const float* source = x + (image * g.in.blocks() + channel / g.in.block) * g.in.plane() +
+                                      x_pixel * g.in.block + channel % g.in.block;
+                for (std::int64_t v = 0; v < g.vectors; ++v) {
+                    const std::int64_t k = v * W;
+                    const float* target = gy + (image * g.out.blocks() + k / g.out.block) * g.out.plane() +
+                                          y_pixel * g.out.block + k % g.out.block;
+                    gradient_segment<W>(target, g.out.block, source, g.stride[1] * g.in.block, count,
+                                        smaller(g.tile, g.in.c - channel), sums + (group * g.vectors + v) * g.tile * W);
+                }
+            }
+        }
+    }
+}
+
+static WeightGradient weight_gradient_of(const ActivationShape& in, const ActivationShape& out,
+                                         const std::int64_t* stride, std::int64_t width) {
+    WeightGradient g{in, out, {stride[0], stride[1]}, 1, out.padded_channels() / width, most_tile, 0, 1};
+    if (in.blocks() > 1 && in.block % most_tile != 0) {
+        g.tile = in.block % 8 == 0 ? 8 : in.block;
+    }
+    g.groups = (in.c + g.tile - 1) / g.tile;
+    const std::int64_t sums = g.groups * g.tile * out.padded_channels();
+    const std::int64_t parts = (sums + most_sums - 1) / most_sums;
+    g.parts = smaller(parts, g.groups);
+    // Many parts are enough work for many threads, and the sums of many slices would take much memory.
+    g.slices = smaller(in.n, (most_slices + g.parts - 1) / g.parts);
+    return g;
+}
+
+void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+                               const float* x, const float* gy, float* gw, float* scratch, int threads) {
+    with_width(out.block, [&]<int W>() {
+        const WeightGradient g = weight_gradient_of(in, out, stride, W);
+        const std::int64_t slice_floats = g.groups * g.vectors * g.tile * W;
+        const std::int64_t work = in.n * out.pixels() * in.c * out.padded_channels() / 8;
+        parallel(g.slices * g.parts, threads_for(work, threads), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t item = begin; item < end; ++item) {
+                const std::int64_t slice = item / g.parts;
+                gradient_slice<W>(g, slice, item % g.parts, x, gy, scratch + slice * slice_floats);
+            }
+        });
+        parallel(out.c, threads_for(g.slices * in.c * out.c, threads), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t k = begin; k < end; ++k) {
+                for (std::int64_t c = 0; c < in.c; ++c) {
+                    const float* at = scratch + ((c / g.tile * g.vectors + k / W) * g.tile + c % g.tile) * W + k % W;
+                    double sum = 0.0;
+                    for (std::int64_t slice = 0; slice < g.slices; ++slice) {
+                        sum += static_cast<double>(at[slice * slice_floats]);
+                    }
+                    gw[k * in.c + c] = static_cast<float>(sum);
+                }
+            }
+        });
+    });
+}
+
+std::int64_t pointwise_scratch(const ActivationShape& in, const ActivationShape& out, bool weight_gradient) {
+    if (weight_gradient) {
+        const std::int64_t stride[] = {1, 1};
+        const WeightGradient g = weight_gradient_of(in, out, stride, 1);
+        return g.slices * g.groups * g.tile * out.padded_channels();
+    }
+    const std::int64_t forward = round_up(in.c * out.padded_channels(), 16) + out.padded_channels();
+    const std::int64_t gradient = out.c * in.padded_channels();
+    return forward > gradient ? forward : gradient;
+}
+
+} // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET
