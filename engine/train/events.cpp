@@ -13,6 +13,13 @@ Json make_event(std::string_view type) {
     return {{"type", type}, {"time", std::chrono::duration<double>(now).count()}};
 }
 
+void warn(EventSink& events, const std::string& text) {
+    Json event = make_event("warning");
+    event["text"] = text;
+    event["code"] = 0;
+    events.emit(std::move(event));
+}
+
 Json number_or_text(double value) {
     if (std::isnan(value))
         return "NaN";

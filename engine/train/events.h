@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace espalier {
@@ -34,6 +35,8 @@ public:
 
 /// An event of that type, with the time (seconds since 1970, UTC).
 [[nodiscard]] Json make_event(std::string_view type);
+/// Emits a `warning`.
+void warn(EventSink& events, const std::string& text);
 /// A number for JSON: "NaN", "Infinity" and "-Infinity" where it is not finite, as the protocol writes them.
 [[nodiscard]] Json number_or_text(double value);
 /// And back; throws ConfigError for another text.

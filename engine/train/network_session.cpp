@@ -13,13 +13,6 @@ namespace {
 /// Training and evaluation at two batch sizes, accumulated steps in two parts, and room for a prediction.
 constexpr std::size_t plans_kept = 8;
 
-/// A pass may put another tensor in the place of a kept one; the place in the list stays.
-TensorId kept_in(const Graph& compiled, const Graph& forward, TensorId id) {
-    const auto kept = forward.kept();
-    const auto found = std::ranges::find(kept, id);
-    return found == kept.end() ? no_tensor : compiled.kept()[static_cast<std::size_t>(found - kept.begin())];
-}
-
 NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const Toggles& toggles,
                              const AppendUpdate& update) {
     std::vector<TensorId> parameters;
@@ -27,11 +20,8 @@ NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const
         for (std::size_t i = 0; i < forward.graph.tensors().size(); ++i)
             if (forward.graph.tensors()[i].role == Role::parameter)
                 parameters.push_back(static_cast<TensorId>(i));
-    NetworkSession::Step step{std::move(key), compile_step(forward.graph, forward.loss, parameters, toggles, update)};
-    step.logits = kept_in(step.compiled.graph, forward.graph, forward.logits);
-    step.loss = kept_in(step.compiled.graph, forward.graph, forward.loss);
-    step.correct = kept_in(step.compiled.graph, forward.graph, forward.correct);
-    return step;
+    return {std::move(key), compile_step(forward.graph, forward.loss, parameters, toggles, update), forward.logits,
+            forward.loss, forward.correct};
 }
 
 bool is_working_memory(const std::string& name, const std::string& slot) {
@@ -40,14 +30,21 @@ bool is_working_memory(const std::string& name, const std::string& slot) {
 
 } // namespace
 
-NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, NetworkSpec spec, std::size_t memory_limit)
-    : config_(config), spec_(std::move(spec)), session_(backend, {.plans = plans_kept, .memory_limit = memory_limit}) {}
+Graph training_graph(const RunConfig& config) {
+    const auto forward = build_forward(config.network, config.batch, NormMode::training, config.label_smoothing);
+    const auto update =
+        make_update(config.optimizer, {.accumulate = config.accumulation > 1}, {forward.loss, forward.correct});
+    return compile("", forward, config.toggles, update).compiled.graph;
+}
+
+NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit)
+    : config_(config), session_(backend, {.plans = plans_kept, .memory_limit = memory_limit}) {}
 
 const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, UpdateParts parts) {
     const std::string key = "train " + std::to_string(batch) + (parts.apply ? " apply" : "");
     auto found = steps_.find(key);
     if (found == steps_.end()) {
-        const auto forward = build_forward(spec_, batch, NormMode::training, config_.label_smoothing);
+        const auto forward = build_forward(config_.network, batch, NormMode::training, config_.label_smoothing);
         const auto update = make_update(config_.optimizer, parts, {forward.loss, forward.correct});
         found = steps_.emplace(key, compile(key, forward, config_.toggles, update)).first;
     }
@@ -62,7 +59,7 @@ const NetworkSession::Step& NetworkSession::evaluation_step(std::int64_t batch) 
     const std::string key = "evaluate " + std::to_string(batch);
     auto found = steps_.find(key);
     if (found == steps_.end()) {
-        const auto forward = build_forward(spec_, batch, NormMode::inference);
+        const auto forward = build_forward(config_.network, batch, NormMode::inference);
         found = steps_.emplace(key, compile(key, forward, config_.toggles, {})).first;
     }
     return found->second;
@@ -76,7 +73,7 @@ void NetworkSession::prepare_training(std::int64_t batch) {
 
 void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch)); }
 
-Graph NetworkSession::forward_graph() const { return build_forward(spec_, 1, NormMode::inference).graph; }
+Graph NetworkSession::forward_graph() const { return build_forward(config_.network, 1, NormMode::inference).graph; }
 
 void NetworkSession::load(const ParameterStore& store) {
     for (const auto& name : session_.names()) {
@@ -111,8 +108,8 @@ void NetworkSession::set_batch(Plan& plan, std::span<const float> images, std::s
 }
 
 void NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled) {
-    auto& plan = plan_of(
-        training_step(batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps}));
+    auto& plan = plan_of(training_step(
+        batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps}));
     std::vector<float> block(step_block::size, 0.0F);
     block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
     block[step_block::step] = static_cast<float>(place.step);

@@ -36,6 +36,9 @@ struct BatchResult {
     double correct = 0;
 };
 
+/// The whole training step of a configuration for one batch, before any backend sees it.
+[[nodiscard]] Graph training_graph(const RunConfig& config);
+
 /// One network made ready on one backend: a session, and the steps that a run needs as plans of it. Values go between
 /// the plans and a ParameterStore with load() and save(); batches of any size can be trained and evaluated, each size
 /// is planned once.
@@ -49,7 +52,7 @@ public:
     };
 
     /// `memory_limit` in bytes, 0: none.
-    NetworkSession(Backend& backend, const RunConfig& config, NetworkSpec spec, std::size_t memory_limit = 0);
+    NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit = 0);
 
     /// Lowers the steps for batches of that size, so that nothing is found out later. Throws OutOfMemory, and
     /// ConfigError if the backend refuses an op.
@@ -75,6 +78,8 @@ public:
     [[nodiscard]] const Step& training_step(std::int64_t batch);
     [[nodiscard]] const Step& evaluation_step(std::int64_t batch);
     Plan& plan_of(const Step& step) { return session_.plan(step.key, step.compiled.graph); }
+    /// FLOPs of forward and backward of one batch of that size.
+    [[nodiscard]] double training_flops(std::int64_t batch) { return plan_of(training_step(batch)).model_flops(); }
     /// Graph of the forward alone, from which a ParameterStore gets its first values.
     [[nodiscard]] Graph forward_graph() const;
 
@@ -88,7 +93,6 @@ private:
     void set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels);
 
     RunConfig config_;
-    NetworkSpec spec_;
     Session session_;
     std::map<std::string, Step> steps_;
     std::int64_t rows_written_ = 0;

@@ -96,7 +96,8 @@ RunConfig RunConfig::from_json(const Json& json) {
     fields.read("seed", config.seed);
     fields.read_choice("backend", config.backend, {"auto", "cpu", "reference", "cuda"});
     fields.read("threads", config.threads, 0, 1024);
-    fields.read("accumulation", config.accumulation, 1, 1024);
+    fields.read("memory_limit_mib", config.memory_limit_mib, 0, std::int64_t{1} << 40);
+    fields.read("accumulation", config.accumulation, 1, 256);
     fields.read("label_smoothing", config.label_smoothing, 0, 0.99);
     fields.read("validation_share", config.validation_share, 0.001, 0.9);
     fields.read("patience", config.patience, 0, most_epochs);
@@ -127,6 +128,7 @@ Json RunConfig::to_json() const {
     json["seed"] = seed;
     json["backend"] = backend;
     json["threads"] = threads;
+    json["memory_limit_mib"] = memory_limit_mib;
     json["accumulation"] = accumulation;
     json["label_smoothing"] = label_smoothing;
     json["validation_share"] = validation_share;

@@ -4,12 +4,33 @@
 #include "base/error.h"
 #include "train/events.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace espalier {
 
-bool RunState::is_better(double accuracy, double loss) const {
-    return std::isfinite(accuracy) && std::isfinite(loss) && accuracy > best_accuracy;
+bool RunState::take_evaluation(const Totals& totals) {
+    const double accuracy = totals.accuracy();
+    if (!std::isfinite(totals.loss) || !(accuracy > best_accuracy)) {
+        ++evaluations_since_best;
+        return false;
+    }
+    best_accuracy = accuracy;
+    best_epoch = epoch;
+    evaluations_since_best = 0;
+    return true;
+}
+
+std::string RunState::change_batch(std::int64_t images_per_step, std::int64_t steps_per_epoch) {
+    const auto before = std::exchange(batch, images_per_step);
+    if (before == 0 || before == images_per_step)
+        return {};
+    epoch_step = std::min(epoch_step * before / images_per_step, steps_per_epoch);
+    return "An update takes " + std::to_string(images_per_step) + " images now, and took " + std::to_string(before) +
+           " before. The run goes on in epoch " + std::to_string(epoch + 1) + " at update " +
+           std::to_string(epoch_step + 1) + " of " + std::to_string(steps_per_epoch) +
+           "; it is no longer the run that it would have been.";
 }
 
 Json RunState::to_json() const {
@@ -24,7 +45,9 @@ Json RunState::to_json() const {
             {"best_epoch", best_epoch},
             {"evaluations_since_best", evaluations_since_best},
             {"bad_steps", bad_steps},
-            {"seconds", seconds}};
+            {"seconds", seconds},
+            {"epoch_seconds", epoch_seconds},
+            {"tested", tested}};
 }
 
 RunState RunState::from_json(const Json& json) {
@@ -42,6 +65,8 @@ RunState RunState::from_json(const Json& json) {
         state.evaluations_since_best = json.at("evaluations_since_best").get<std::int64_t>();
         state.bad_steps = json.at("bad_steps").get<std::int64_t>();
         state.seconds = json.at("seconds").get<double>();
+        state.epoch_seconds = json.value("epoch_seconds", 0.0);
+        state.tested = json.value("tested", false);
         return state;
     } catch (const Error&) {
         throw;

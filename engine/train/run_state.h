@@ -4,7 +4,7 @@
 #include "base/json.h"
 
 #include <cstdint>
-#include <limits>
+#include <string>
 
 namespace espalier {
 
@@ -32,9 +32,20 @@ struct RunState {
     std::int64_t evaluations_since_best = 0;
     std::int64_t bad_steps = 0; ///< steps in a row with a loss that is not finite
     double seconds = 0;         ///< time spent in training and evaluation
+    double epoch_seconds = 0;   ///< of it in the current epoch
+    bool tested = false;        ///< the test at the end is done
 
-    /// Whether an evaluation is a new best: its loss is finite and its accuracy above every one before. NaN never is.
-    [[nodiscard]] bool is_better(double accuracy, double loss) const;
+    void spend(double more) {
+        seconds += more;
+        epoch_seconds += more;
+    }
+    /// Takes the place over to updates of another size: no image of the epoch is left out, some may come twice. Returns
+    /// what to tell the user; empty if the size is the same.
+    [[nodiscard]] std::string change_batch(std::int64_t images_per_step, std::int64_t steps_per_epoch);
+
+    /// Counts an evaluation on the validation part, which belongs to `epoch`. True if it is the best: its loss is
+    /// finite and its accuracy above every one before. NaN never is.
+    bool take_evaluation(const Totals& totals);
 
     [[nodiscard]] Json to_json() const;
     /// Throws CheckpointError naming what is missing or of another type.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/checkpointing.h"
+
+namespace espalier {
+
+Checkpointing::Checkpointing(CheckpointFolder& folder, const CheckpointConfig& config, EventSink& events)
+    : folder_(folder), config_(config), events_(events) {}
+
+bool Checkpointing::due(const RunState& state) const {
+    if (state.bad_steps > 0 || state.step == last_step_)
+        return false;
+    if (config_.every_steps > 0 && state.step % config_.every_steps == 0)
+        return true;
+    const std::chrono::duration<double> passed = Clock::now() - last_time_;
+    return config_.every_minutes > 0 && passed.count() >= 60 * config_.every_minutes;
+}
+
+void Checkpointing::write(const RunSetup& setup, const RunState& state, ParameterStore& store, bool best) {
+    setup.network->save(store);
+    const CheckpointInfo info{.network = setup.config.network,
+                              .step = state.step,
+                              .run_state = state.to_json(),
+                              .class_names = setup.dataset().info().classes,
+                              .mean = setup.statistics.mean,
+                              .deviation = setup.statistics.deviation};
+    const auto saved = folder_.save(info, store, best, config_.keep);
+    last_time_ = Clock::now();
+    last_step_ = state.step;
+
+    Json event = make_event("checkpoint");
+    event["file"] = "checkpoints/" + saved.file.filename().string();
+    event["step"] = state.step;
+    event["epoch"] = state.epoch;
+    event["kinds"] = saved.kinds;
+    event["bytes"] = saved.bytes;
+    event["seconds"] = saved.seconds;
+    events_.emit(std::move(event));
+    for (const auto& text : saved.warnings)
+        warn(events_, text);
+}
+
+} // namespace espalier

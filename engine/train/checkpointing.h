@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/checkpoint_folder.h"
+#include "train/events.h"
+#include "train/run_setup.h"
+#include "train/run_state.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// Decides when a run writes checkpoints, writes them and tells the window.
+class Checkpointing {
+public:
+    Checkpointing(CheckpointFolder& folder, const CheckpointConfig& config, EventSink& events);
+
+    /// Whether the steps or minutes of the configuration have passed since the last one. Never while the loss is not a
+    /// finite number: the last good checkpoint is worth more.
+    [[nodiscard]] bool due(const RunState& state) const;
+    /// Takes the values out of the plans into `store` and writes them with the state. Throws Error if the disk refuses.
+    void write(const RunSetup& setup, const RunState& state, ParameterStore& store, bool best = false);
+    /// A run was resumed from the checkpoint of this step: it need not be written again.
+    void resumed_from(std::int64_t step) { last_step_ = step; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    CheckpointFolder& folder_;
+    CheckpointConfig config_;
+    EventSink& events_;
+    Clock::time_point last_time_ = Clock::now();
+    std::int64_t last_step_ = 0;
+};
+
+} // namespace espalier

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/passport.h"
+
+#include "plan/session.h"
+
+#include <set>
+#include <thread>
+
+namespace espalier {
+
+Json make_passport(RunSetup& setup) {
+    auto& network = *setup.network;
+    const auto& config = setup.config;
+    std::set<std::string> kernels;
+    for (const auto& op : network.plan_of(network.training_step(config.batch)).ops())
+        kernels.insert(op.kind + ": " + op.kernel);
+
+    Json fallbacks = Json::array();
+    for (const auto& note : setup.fallbacks)
+        fallbacks.push_back({{"rung", note.rung}, {"from", note.from}, {"to", note.to}, {"reason", note.reason}});
+    return {{"build", ESPALIER_VERSION},
+            {"compiler", __VERSION__},
+            {"backend", setup.backend->name()},
+            {"threads", config.threads > 0 ? config.threads : static_cast<int>(std::thread::hardware_concurrency())},
+            {"precision", "fp32"},
+            {"seed", config.seed},
+            {"data", config.data},
+            {"data_hash", setup.dataset().content_hash()},
+            {"training_images", setup.sets.train.size()},
+            {"validation_images", setup.sets.validation.size()},
+            {"test_images", setup.sets.test.size()},
+            {"kernels", kernels},
+            {"fallbacks", fallbacks},
+            {"bit_exact", true},
+            {"bit_exact_when", "the build, the processor's instruction set and the number of threads are the same"}};
+}
+
+} // namespace espalier

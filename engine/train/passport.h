@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "train/run_setup.h"
+
+namespace espalier {
+
+/// What a rerun must match: build, backend and threads, kernel of each op, seed, hash of the data, fallbacks, and
+/// whether a rerun gives the same bits.
+[[nodiscard]] Json make_passport(RunSetup& setup);
+
+} // namespace espalier

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/recorder.h"
+
+#include "base/error.h"
+
+namespace espalier {
+
+void Recorder::emit(Json event) {
+    keep(event);
+    next_.emit(std::move(event));
+}
+
+void Recorder::take_back_after(std::int64_t step) {
+    Json event = make_event("superseded");
+    event["from_step"] = step;
+    keep(event);
+}
+
+void Recorder::keep(const Json& event) {
+    try {
+        metrics_.take(event);
+    } catch (const Error& error) {
+        if (!std::exchange(refused_, true))
+            warn(next_, error.what());
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "io/metrics_file.h"
+#include "train/events.h"
+
+#include <filesystem>
+
+namespace espalier {
+
+/// Hands events on, and keeps metrics.csv from them. A disk that refuses the metrics is told once; training is worth
+/// more.
+class Recorder : public EventSink {
+public:
+    Recorder(const std::filesystem::path& run, EventSink& next) : next_(next), metrics_(run) {}
+
+    void emit(Json event) override;
+    /// The run goes on from this step: rows of later ones are gone. (The supervisor marks them in the events.)
+    void take_back_after(std::int64_t step);
+
+private:
+    void keep(const Json& event);
+
+    EventSink& next_;
+    MetricsFile metrics_;
+    bool refused_ = false;
+};
+
+} // namespace espalier

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/run_events.h"
+
+#include "train/layer_report.h"
+
+namespace espalier {
+
+Json plan_event(RunSetup& setup) {
+    auto& network = *setup.network;
+    const auto& config = setup.config;
+    const auto& step = network.training_step(config.batch);
+    const auto& plan = network.plan_of(step);
+    const auto rows = layer_table(step.compiled.graph, plan.ops());
+    std::int64_t parameters = 0;
+    for (const auto& row : rows)
+        parameters += row.parameters;
+
+    Json event = make_event("plan");
+    event["parameters"] = parameters;
+    event["flops"] = plan.model_flops() * static_cast<double>(config.accumulation);
+    event["memory"] = to_json(network.memory());
+    event["layers"] = plan_rows(rows);
+    event["steps_per_epoch"] = setup.steps_per_epoch;
+    event["epochs"] = config.epochs;
+    event["batch"] = config.batch;
+    event["backend"] = setup.backend->name();
+    event["device"] = setup.backend->name();
+    event["precision"] = "fp32";
+    event["passes"] = Json::array();
+    for (const auto& pass : step.compiled.pass_order)
+        event["passes"].push_back({{"pass", pass}, {"ops", step.compiled.ops_after.at(pass)}});
+    event["notes"] = setup.notes;
+    return event;
+}
+
+Json fallback_event(const FallbackNote& note) {
+    Json event = make_event("fallback");
+    event["rung"] = note.rung;
+    event["from"] = note.from;
+    event["to"] = note.to;
+    event["reason"] = note.reason;
+    return event;
+}
+
+Json epoch_event(const RunState& state) {
+    Json event = make_event("epoch");
+    event["epoch"] = state.epoch;
+    event["step"] = state.step;
+    event["loss"] = number_or_text(state.training.mean_loss());
+    event["accuracy"] = state.training.accuracy();
+    event["seconds"] = state.epoch_seconds;
+    event["images_per_second"] = state.epoch_seconds > 0 ? state.training.images / state.epoch_seconds : 0.0;
+    return event;
+}
+
+Json evaluation_event(const RunState& state, const std::string& set, const Totals& totals, bool best) {
+    Json event = make_event("evaluation");
+    event["epoch"] = state.epoch;
+    event["step"] = state.step;
+    event["set"] = set;
+    event["loss"] = number_or_text(totals.mean_loss());
+    event["accuracy"] = totals.accuracy();
+    event["best"] = best;
+    event["best_accuracy"] = std::max(0.0, state.best_accuracy);
+    event["best_epoch"] = state.best_epoch;
+    event["images"] = static_cast<std::int64_t>(totals.images);
+    return event;
+}
+
+Json error_event(const std::string& text, int code) {
+    Json event = make_event("error");
+    event["text"] = text;
+    event["code"] = code;
+    return event;
+}
+
+} // namespace espalier

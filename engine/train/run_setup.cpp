@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/run_setup.h"
+
+#include "backends/registry.h"
+#include "base/error.h"
+#include "train/resources.h"
+
+#include <algorithm>
+#include <set>
+
+namespace espalier {
+namespace {
+
+constexpr int loader_threads = 1; // the device of a CPU run needs the cores itself; one thread keeps ahead of it
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
+    std::set<std::int64_t, std::greater<>> sizes;
+    for (const SampleSet* set : {&setup.sets.validation, &setup.sets.test})
+        if (!set->empty())
+            for (auto size : Batches(set->size(), setup.config.batch, Batches::Use::evaluation).sizes())
+                sizes.insert(size);
+    return {sizes.begin(), sizes.end()};
+}
+
+std::size_t memory_limit(const RunConfig& config) {
+    return config.memory_limit_mib > 0 ? static_cast<std::size_t>(config.memory_limit_mib) * mib
+                                       : machine_memory().value_or(0);
+}
+
+/// The next smaller thing to try, as a fallback; false if there is none.
+bool shrink(RunConfig& config, FallbackNote& note) {
+    if (!config.toggles.recompute && !config.toggles.safe_mode) {
+        note.rung = "recompute";
+        note.from = "off";
+        note.to = "on";
+        config.toggles.recompute = true;
+        return true;
+    }
+    if (config.batch < 4)
+        return false;
+    note.rung = "batch";
+    note.from = std::to_string(config.batch);
+    config.batch /= 2;
+    config.accumulation *= 2;
+    note.to = std::to_string(config.batch) + ", " + std::to_string(config.accumulation) + " of them an update";
+    return true;
+}
+
+void plan(RunSetup& setup) {
+    for (;;) {
+        const Batches batches(setup.sets.train.size(), setup.config.batch, Batches::Use::training);
+        setup.batches_per_epoch = batches.count();
+        setup.steps_per_epoch = (setup.batches_per_epoch + setup.config.accumulation - 1) / setup.config.accumulation;
+        try {
+            setup.network = plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup));
+            return;
+        } catch (const OutOfMemory& error) {
+            FallbackNote note{.reason = error.what()};
+            if (!shrink(setup.config, note))
+                throw;
+            setup.fallbacks.push_back(std::move(note));
+        }
+    }
+}
+
+void add_notes(RunSetup& setup) {
+    const auto& config = setup.config;
+    if (auto note = last_batch_note(setup.sets.train.size(), config.batch); !note.empty())
+        setup.notes.push_back(std::move(note));
+    if (config.accumulation > 1)
+        setup.notes.push_back("Each update takes the mean gradient of " + std::to_string(config.accumulation) +
+                              " batches of " + std::to_string(config.batch) + " images.");
+    if (setup.dataset().classes() < 2)
+        setup.notes.push_back("The data set has a single class: there is nothing to tell apart, and the accuracy means "
+                              "nothing.");
+    if (config.schedule.warmup_epochs >= static_cast<double>(config.epochs))
+        setup.notes.push_back("The warm-up takes the whole run: the learning rate never reaches its value.");
+    if (setup.sets.validation.empty())
+        setup.notes.push_back("There is no validation part: no checkpoint will be called the best.");
+}
+
+} // namespace
+
+Loader RunSetup::training_loader() const {
+    return Loader(sets.train, {.batch = config.batch,
+                               .use = Batches::Use::training,
+                               .seed = config.seed,
+                               .augmentation = {config.augmentation.crop, config.augmentation.flip},
+                               .statistics = statistics,
+                               .threads = loader_threads});
+}
+
+Loader RunSetup::evaluation_loader(const SampleSet& set) const {
+    return Loader(
+        set,
+        {.batch = config.batch, .use = Batches::Use::evaluation, .statistics = statistics, .threads = loader_threads});
+}
+
+void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,
+                 std::vector<std::string>& notes) {
+    config.network.channels = dataset.image().channels;
+    config.network.height = dataset.image().height;
+    config.network.width = dataset.image().width;
+    config.network.classes = static_cast<std::int64_t>(dataset.classes());
+    auto fitted = fitted_batch(training_images, config.batch);
+    config.batch = fitted.batch;
+    if (!fitted.note.empty())
+        notes.push_back(std::move(fitted.note));
+}
+
+std::unique_ptr<Backend> backend_for(const RunConfig& config) {
+    const auto toggles = config.toggles.effective();
+    const BackendOptions options{.threads = config.threads,
+                                 .deterministic = toggles.deterministic,
+                                 .winograd = toggles.winograd,
+                                 .reference_separable = toggles.reference_separable};
+    return choose_backend(config.backend, training_graph(config), options);
+}
+
+std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
+                                             const std::vector<std::int64_t>& sizes,
+                                             const std::vector<std::int64_t>& evaluation_sizes) {
+    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(config));
+    for (auto size : sizes)
+        network->prepare_training(size);
+    for (auto size : evaluation_sizes)
+        network->prepare_evaluation(size);
+    return network;
+}
+
+RunSetup set_up_run(RunConfig config, const std::function<bool()>& leave) {
+    const auto leaving = [&] { return leave && leave(); };
+    RunSetup setup;
+    const auto dataset = open_dataset(config.data);
+    if (leaving())
+        return setup;
+    setup.sets = sets_for_run(dataset, config.validation_share, config.seed);
+    setup.statistics = channel_statistics(setup.sets.train);
+    if (leaving())
+        return setup;
+    fit_to_data(config, *dataset, setup.sets.train.size(), setup.notes);
+    setup.config = std::move(config);
+    setup.backend = backend_for(setup.config);
+    if (leaving())
+        return setup;
+    plan(setup);
+    add_notes(setup);
+    return setup;
+}
+
+} // namespace espalier

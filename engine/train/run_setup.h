@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "data/loader.h"
+#include "plan/backend.h"
+#include "train/network_session.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A rung that was taken because something did not fit (event `fallback`).
+struct FallbackNote {
+    std::string rung, from, to, reason;
+};
+
+/// Everything that a run needs before its first step: the data, and the network planned for every batch size that will
+/// come up in training and in evaluation.
+struct RunSetup {
+    RunConfig
+        config; ///< as it will run: the batch fits the set and memory, the network has the set's shape and classes
+    RunSets sets;
+    ChannelStatistics statistics;
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<NetworkSession> network;
+    std::int64_t batches_per_epoch = 0;
+    std::int64_t steps_per_epoch = 0; ///< updates: batches joined by accumulation
+    std::vector<std::string> notes;   ///< for people, before the start
+    std::vector<FallbackNote> fallbacks;
+
+    [[nodiscard]] const Dataset& dataset() const { return *sets.train.dataset; }
+    /// Images of an update (the last one of an epoch may have fewer).
+    [[nodiscard]] std::int64_t images_per_step() const { return config.batch * config.accumulation; }
+    [[nodiscard]] Loader training_loader() const;
+    [[nodiscard]] Loader evaluation_loader(const SampleSet& set) const;
+};
+
+/// Opens the data and plans the network. What does not fit in memory is tried with recomputation, then with half the
+/// batch and twice the accumulation, as often as need be; each try is a fallback. `leave` is asked between the stages;
+/// when it says yes, the setup is given up and comes back without a network. Throws ConfigError, DataError, and
+/// OutOfMemory if nothing helps.
+[[nodiscard]] RunSetup set_up_run(RunConfig config, const std::function<bool()>& leave = {});
+
+/// The set's shape and classes put into the network, the batch cut to the set: what a fit check needs, too.
+void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,
+                 std::vector<std::string>& notes);
+
+/// Plans the network for training batches of `sizes` and evaluation batches of `evaluation_sizes`, largest first.
+[[nodiscard]] std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
+                                                           const std::vector<std::int64_t>& sizes,
+                                                           const std::vector<std::int64_t>& evaluation_sizes);
+
+/// The backend that the configuration asks for and that runs its training step.
+[[nodiscard]] std::unique_ptr<Backend> backend_for(const RunConfig& config);
+
+} // namespace espalier

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/trainer.h"
+
+#include "io/run_folder.h"
+#include "train/checkpointing.h"
+#include "train/evaluation.h"
+#include "train/passport.h"
+#include "train/recorder.h"
+#include "train/resume.h"
+#include "train/run_events.h"
+#include "train/training_loop.h"
+
+#include <atomic>
+#include <cmath>
+#include <future>
+#include <optional>
+
+namespace espalier {
+namespace {
+
+class Trainer {
+public:
+    Trainer(const std::filesystem::path& folder, EventSink& events, CommandSource& commands)
+        : folder_(folder), checkpoint_folder_(folder_.checkpoints()), events_(folder, events),
+          control_(commands, events_) {}
+
+    RunOutcome run();
+    RunOutcome fail(const std::string& reason, ExitCode code);
+
+private:
+    bool set_up();
+    void begin_or_resume();
+    void tell_setup();
+    bool run_epochs();
+    bool evaluate_epoch();
+    void end_epoch(const std::optional<Totals>& validation);
+    bool test();
+    bool safe_point();
+    bool pause_or_leave();
+    void save(bool best = false);
+    [[nodiscard]] bool done() const;
+    RunOutcome leave();
+
+    RunFolder folder_;
+    CheckpointFolder checkpoint_folder_;
+    Recorder events_;
+    RunControl control_;
+    RunSetup setup_;
+    RunState state_;
+    ParameterStore store_;
+    std::optional<Checkpointing> checkpoints_;
+    std::optional<TrainingLoop> loop_;
+};
+
+RunOutcome Trainer::run() {
+    control_.enter("preparing");
+    if (!set_up())
+        return leave();
+    begin_or_resume();
+    tell_setup();
+    if (!done() && !run_epochs())
+        return leave();
+    if (state_.step == 0)
+        throw Error("The run ended without a single training step. Check the number of epochs and the data set.");
+    if (!test())
+        return leave();
+    control_.enter("finished");
+    return {"finished", ExitCode::done, ""};
+}
+
+/// Prepares in a thread of its own, so that commands are answered meanwhile.
+bool Trainer::set_up() {
+    const auto config = RunConfig::from_json(read_json(folder_.config()));
+    std::atomic<bool> leaving = false;
+    auto prepared = std::async(std::launch::async, [&] { return set_up_run(config, [&] { return leaving.load(); }); });
+    while (prepared.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+        control_.poll();
+        leaving = control_.stop_wanted();
+    }
+    setup_ = prepared.get();
+    return setup_.network && !control_.stop_wanted();
+}
+
+void Trainer::begin_or_resume() {
+    checkpoints_.emplace(checkpoint_folder_, setup_.config.checkpoint, events_);
+    auto start = starting_point(checkpoint_folder_, setup_);
+    for (const auto& text : start.warnings)
+        warn(events_, text);
+    state_ = start.state;
+    store_ = std::move(start.store);
+    if (start.from_checkpoint)
+        checkpoints_->resumed_from(state_.step);
+    setup_.network->load(store_);
+    loop_.emplace(setup_, state_, control_, events_);
+    control_.set_position(static_cast<double>(state_.epoch), state_.step);
+    if (done())
+        throw ConfigError("All " + std::to_string(setup_.config.epochs) +
+                          " epochs of this run are done. To go on, resume it with more: --set epochs=" +
+                          std::to_string(2 * setup_.config.epochs) + ".");
+}
+
+void Trainer::tell_setup() {
+    for (const auto& fallback : setup_.fallbacks)
+        events_.emit(fallback_event(fallback));
+    events_.emit(plan_event(setup_));
+    events_.take_back_after(state_.step);
+    write_json(folder_.passport(), make_passport(setup_));
+}
+
+/// Whether nothing is left to do.
+bool Trainer::done() const {
+    return state_.epoch >= setup_.config.epochs && (state_.tested || setup_.sets.test.empty());
+}
+
+bool Trainer::run_epochs() {
+    const auto& config = setup_.config;
+    while (state_.epoch < config.epochs) {
+        control_.enter("training");
+        if (loop_->train_epoch([this] { return safe_point(); }) && evaluate_epoch()) {
+            if (config.patience > 0 && state_.evaluations_since_best >= config.patience) {
+                warn(events_, "Stopped early: no better evaluation in " + std::to_string(config.patience) + " epochs.");
+                break;
+            }
+        } else if (!pause_or_leave()) {
+            return false;
+        }
+    }
+    save();
+    return true;
+}
+
+bool Trainer::evaluate_epoch() {
+    std::optional<Totals> validation;
+    if (!setup_.sets.validation.empty()) {
+        control_.enter("evaluating");
+        const auto start = std::chrono::steady_clock::now();
+        auto loader = setup_.evaluation_loader(setup_.sets.validation);
+        validation = evaluate(*setup_.network, loader, [this] { return safe_point(); });
+        if (!validation)
+            return false;
+        state_.spend(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    end_epoch(validation);
+    return true;
+}
+
+void Trainer::end_epoch(const std::optional<Totals>& validation) {
+    ++state_.epoch;
+    state_.epoch_step = 0;
+    state_.tested = false;
+    events_.emit(epoch_event(state_));
+    bool best = false;
+    if (validation) {
+        best = state_.take_evaluation(*validation);
+        events_.emit(evaluation_event(state_, "validation", *validation, best));
+    }
+    state_.training = {};
+    state_.epoch_seconds = 0;
+    control_.set_position(static_cast<double>(state_.epoch), state_.step);
+    if (best)
+        save(true);
+}
+
+/// Measures the best network on the test part, once, at the end.
+bool Trainer::test() {
+    if (setup_.sets.test.empty())
+        return true;
+    control_.enter("evaluating");
+    if (state_.best_epoch > 0 && std::filesystem::exists(checkpoint_folder_.best()))
+        setup_.network->load(load_checkpoint(checkpoint_folder_.best()).store);
+    auto loader = setup_.evaluation_loader(setup_.sets.test);
+    const auto totals = evaluate(*setup_.network, loader, [this] {
+        control_.poll();
+        return control_.stop_wanted();
+    });
+    setup_.network->load(store_);
+    if (!totals)
+        return false;
+    state_.tested = true;
+    auto event = evaluation_event(state_, "test", *totals, false);
+    if (state_.best_epoch > 0)
+        event["epoch"] = state_.best_epoch;
+    events_.emit(std::move(event));
+    save();
+    return true;
+}
+
+/// Between two steps, and between two batches of an evaluation: true if the work must be left.
+bool Trainer::safe_point() {
+    if (control_.leaving())
+        return true;
+    if (control_.take_checkpoint_wish() || checkpoints_->due(state_)) {
+        const auto phase = control_.phase();
+        save();
+        control_.enter(phase);
+    }
+    return false;
+}
+
+/// Pauses if that was asked for; false if the run must be left.
+bool Trainer::pause_or_leave() {
+    if (control_.stop_wanted())
+        return false;
+    save();
+    setup_.network->release();
+    control_.enter("paused", "The memory is free again.");
+    control_.wait_while_paused();
+    if (control_.stop_wanted())
+        return false;
+    setup_.network->load(store_);
+    return true;
+}
+
+void Trainer::save(bool best) {
+    control_.enter("saving");
+    loop_->drain();
+    checkpoints_->write(setup_, state_, store_, best);
+}
+
+RunOutcome Trainer::leave() {
+    if (loop_ && control_.phase() != "paused")
+        save();
+    RunOutcome outcome{"stopped", ExitCode::stopped, "Stopped by the user."};
+    if (control_.abandoned())
+        outcome = {"interrupted", ExitCode::failed, "The supervisor of this run is gone; the state was saved."};
+    control_.enter(outcome.phase, outcome.reason);
+    return outcome;
+}
+
+RunOutcome Trainer::fail(const std::string& reason, ExitCode code) {
+    if (loop_)
+        loop_->stop_loading();
+    events_.emit(error_event(reason, static_cast<int>(code)));
+    control_.enter("failed", reason);
+    return {"failed", code, reason};
+}
+
+} // namespace
+
+RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands) {
+    Trainer trainer(folder, events, commands);
+    try {
+        return trainer.run();
+    } catch (const Error& error) {
+        return trainer.fail(error.what(), error.code());
+    } catch (const std::bad_alloc&) {
+        return trainer.fail("The memory of this machine is used up. Try a smaller batch.", ExitCode::out_of_memory);
+    } catch (const std::exception& error) {
+        return trainer.fail(error.what(), ExitCode::failed);
+    }
+}
+
+} // namespace espalier

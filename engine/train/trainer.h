@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.h"
+#include "train/events.h"
+
+#include <filesystem>
+#include <string>
+
+namespace espalier {
+
+/// How a run ended.
+struct RunOutcome {
+    std::string phase; ///< "finished", "stopped", "failed" or "interrupted"
+    ExitCode code = ExitCode::done;
+    std::string reason; ///< one or two sentences for people; empty if all went well
+};
+
+/// Trains the run in a folder by its config.json: from the beginning, or from its newest valid checkpoint. Emits the
+/// events of docs/PROTOCOL.md from `plan` to the last `phase`, takes commands, writes checkpoints, metrics.csv and
+/// passport.json. Never throws: a fault is told as an `error` event and in the outcome.
+[[nodiscard]] RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands);
+
+} // namespace espalier

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/training_loop.h"
+
+#include "base/error.h"
+#include "train/layer_report.h"
+#include "train/schedule.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace espalier {
+namespace {
+
+constexpr auto reading_distance = std::chrono::milliseconds(50);
+// A profiled step costs a little more than a plain one, and a line of the profile is long.
+constexpr auto profile_distance = std::chrono::seconds(5);
+constexpr std::int64_t profile_steps = 100;
+constexpr std::int64_t first_profiled_step = 10; // the first steps of a process are not typical
+
+} // namespace
+
+TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
+    : setup_(setup), state_(state), control_(control), events_(events), loader_(setup.training_loader()),
+      reporter_(events), resources_(events) {}
+
+bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
+    // The loader works ahead into the next epoch too, so that it never starts cold.
+    loader_.start(state_.epoch, state_.epoch_step * setup_.config.accumulation, setup_.config.epochs);
+    while (state_.epoch_step < setup_.steps_per_epoch) {
+        if (safe_point()) {
+            drain();
+            loader_.stop();
+            return false;
+        }
+        take_update();
+        read_results_if_due();
+    }
+    drain();
+    return true;
+}
+
+void TrainingLoop::take_update() {
+    const auto& config = setup_.config;
+    const auto start = Clock::now();
+    const auto place = state_.epoch * setup_.steps_per_epoch + state_.epoch_step;
+    Taken taken;
+    taken.record.step = state_.step + 1;
+    taken.record.epoch = static_cast<double>(state_.epoch) +
+                         static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch);
+    taken.record.learning_rate =
+        learning_rate_at(config.schedule, config.optimizer.learning_rate, place, setup_.steps_per_epoch, config.epochs);
+
+    const auto first_batch = state_.epoch_step * config.accumulation;
+    const auto parts = std::min(config.accumulation, setup_.batches_per_epoch - first_batch);
+    const bool profiled = profile_is_due();
+    double flops = 0;
+    std::int64_t images = 0;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const Batch* batch = loader_.next();
+        if (!batch)
+            throw Error("The data set ended in the middle of an epoch: batch " + std::to_string(first_batch + part) +
+                        " of " + std::to_string(setup_.batches_per_epoch) + " is missing.");
+        setup_.network->train({batch->images, batch->labels},
+                              {taken.record.learning_rate, taken.record.step, part, parts}, profiled);
+        taken.images.push_back(batch->count);
+        images += batch->count;
+        flops += setup_.network->training_flops(batch->count);
+    }
+    taken.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    resources_.count(flops, images, taken.record.seconds);
+    parts_taken_ += static_cast<std::size_t>(parts);
+    if (profiled)
+        report_profile(taken.images.back());
+    taken_.push_back(std::move(taken));
+    ++state_.step;
+    ++state_.epoch_step;
+}
+
+void TrainingLoop::drain() {
+    read_results();
+    reporter_.flush();
+}
+
+void TrainingLoop::read_results_if_due() {
+    // Accumulated updates are never longer than the history: see the limit of `accumulation`.
+    const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, history_rows - setup_.config.accumulation));
+    if (parts_taken_ >= room || Clock::now() - last_reading_ >= reading_distance) {
+        read_results();
+        reporter_.flush_if_due();
+    }
+}
+
+void TrainingLoop::read_results() {
+    const auto results = setup_.network->take_history();
+    std::span<const BatchResult> rest(results);
+    for (const auto& taken : taken_) {
+        settle(taken, rest.first(taken.images.size()));
+        rest = rest.subspan(taken.images.size());
+    }
+    taken_.clear();
+    parts_taken_ = 0;
+    last_reading_ = Clock::now();
+    control_.set_position(static_cast<double>(state_.epoch) +
+                              static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch),
+                          state_.step);
+    resources_.report_if_due(state_.step, setup_.network->memory());
+}
+
+void TrainingLoop::settle(const Taken& taken, std::span<const BatchResult> parts) {
+    Totals totals;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto images = static_cast<double>(taken.images[i]);
+        totals.loss += parts[i].loss * images;
+        totals.correct += parts[i].correct;
+        totals.images += images;
+    }
+    state_.training.loss += totals.loss;
+    state_.training.correct += totals.correct;
+    state_.training.images += totals.images;
+    state_.spend(taken.record.seconds);
+
+    StepRecord record = taken.record;
+    record.loss = totals.mean_loss();
+    record.accuracy = totals.accuracy();
+    reporter_.add(record);
+
+    state_.bad_steps = std::isfinite(record.loss) ? 0 : state_.bad_steps + 1;
+    if (state_.bad_steps >= setup_.config.max_bad_steps) {
+        reporter_.flush();
+        std::ostringstream rate;
+        rate << record.learning_rate;
+        throw Error("The loss was not a finite number in " + std::to_string(state_.bad_steps) +
+                    " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
+                    " on. At a learning rate of " + rate.str() +
+                    " the weights have most likely run away: resume from an earlier checkpoint with a smaller one, or "
+                    "clip the gradient (optimizer.clip_norm).");
+    }
+}
+
+bool TrainingLoop::profile_is_due() const {
+    return state_.step >= first_profiled_step && Clock::now() - last_profile_ >= profile_distance &&
+           (last_profiled_step_ == 0 || state_.step - last_profiled_step_ >= profile_steps ||
+            Clock::now() - last_profile_ >= 10 * profile_distance);
+}
+
+void TrainingLoop::report_profile(std::int64_t batch) {
+    const auto& step = setup_.network->training_step(batch);
+    Json event = make_event("layers");
+    event["step"] = state_.step + 1;
+    event["layers"] = profile_rows(layer_table(step.compiled.graph, setup_.network->plan_of(step).ops()));
+    events_.emit(std::move(event));
+    last_profile_ = Clock::now();
+    last_profiled_step_ = state_.step + 1;
+}
+
+} // namespace espalier

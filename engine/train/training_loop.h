@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "train/resources.h"
+#include "train/run_control.h"
+#include "train/run_setup.h"
+#include "train/run_state.h"
+#include "train/step_reporter.h"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+
+namespace espalier {
+
+/// Takes the updates of an epoch, from wherever RunState says that it stands, and reports them. No update waits for the
+/// host: results are read in batches, and by drain().
+class TrainingLoop {
+public:
+    /// What happens between two updates: true if the loop must leave.
+    using SafePoint = std::function<bool()>;
+
+    TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events);
+
+    /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). Throws Error, naming the
+    /// cause, after max_bad_steps updates in a row whose loss is not a finite number.
+    bool train_epoch(const SafePoint& safe_point);
+    /// Brings RunState and events up to the last update taken.
+    void drain();
+    /// Gives up what was loaded ahead.
+    void stop_loading() { loader_.stop(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Taken {
+        StepRecord record;
+        std::vector<std::int64_t> images; ///< of each part
+    };
+
+    void take_update();
+    void settle(const Taken& taken, std::span<const BatchResult> parts);
+    void read_results_if_due();
+    void read_results();
+    [[nodiscard]] bool profile_is_due() const;
+    void report_profile(std::int64_t batch);
+
+    RunSetup& setup_;
+    RunState& state_;
+    RunControl& control_;
+    EventSink& events_;
+    Loader loader_;
+    StepReporter reporter_;
+    ResourceReporter resources_;
+    std::deque<Taken> taken_; ///< updates whose results have not been read yet
+    std::size_t parts_taken_ = 0;
+    Clock::time_point last_reading_{};
+    Clock::time_point last_profile_{};
+    std::int64_t last_profiled_step_ = 0;
+};
+
+} // namespace espalier
