@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/command_line.h"
+
+#include "base/error.h"
+#include "io/checkpoint_folder.h"
+#include "io/run_folder.h"
+#include "train/run_config.h"
+#include "worker/commands/command.h"
+#include "worker/interrupts.h"
+#include "worker/protocol.h"
+
+#include <cstdio>
+#include <iostream>
+
+namespace espalier {
+namespace commands {
+
+void ConfigOptions::add_to(CLI::App& app) {
+    app.add_option("--preset", preset, "Name of a preset (see `presets`)");
+    app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset");
+    app.add_option("--data", data, "The data set: builtin, fashion-mnist, idx:DIR, synthetic:CxHxW,classes,count");
+    app.add_option("--set", set, "key=value, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated");
+}
+
+Json ConfigOptions::config() const {
+    if (preset.empty() && config_file.empty())
+        throw ConfigError("Say what to train: --preset NAME, --config FILE, or both.");
+    Json config = preset.empty() ? Json::object() : espalier::preset(preset);
+    if (!config_file.empty()) {
+        const auto file = read_json(config_file);
+        config = preset.empty() ? whole_config(file) : merged(config, file);
+    }
+    if (!data.empty())
+        config["data"] = data;
+    for (const auto& assignment : set)
+        set_by_path(config, assignment);
+    return config;
+}
+
+Json changes(const std::vector<std::string>& assignments) {
+    Json json = Json::object();
+    for (const auto& assignment : assignments)
+        set_by_path(json, assignment);
+    return json;
+}
+
+void add_runs_root(CLI::App& app, std::string& root) {
+    app.add_option("--runs", root, "The folder of all runs, if not the usual one");
+}
+
+std::filesystem::path runs_root(const std::string& option) {
+    return option.empty() ? default_runs_root() : std::filesystem::path(option);
+}
+
+std::filesystem::path checkpoint_file(const std::string& given) {
+    const std::filesystem::path path = given;
+    if (!std::filesystem::is_directory(path))
+        return path;
+    const CheckpointFolder folder(RunFolder(path).is_run() ? RunFolder(path).checkpoints() : path);
+    for (const auto& file : {folder.best(), folder.last()})
+        if (std::filesystem::exists(file))
+            return file;
+    throw CheckpointError("There is no checkpoint in " + path.string() + ".");
+}
+
+void print_json(const Json& json) {
+    for (const auto& line : protocol::to_lines(json))
+        std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fflush(stdout);
+}
+
+void print_line(const std::string& text) {
+    std::puts(text.c_str());
+    std::fflush(stdout);
+}
+
+} // namespace commands
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app("Espalier's engine: trains image networks, with or without a window.", "espalier-train");
+    app.set_version_flag("--version", std::string(ESPALIER_VERSION));
+    app.require_subcommand(1);
+    commands::Action chosen;
+    commands::add_run_commands(app, chosen);
+    commands::add_attach_command(app, chosen);
+    commands::add_runs_command(app, chosen);
+    commands::add_data_commands(app, chosen);
+    commands::add_checkpoint_commands(app, chosen);
+    commands::add_machine_commands(app, chosen);
+    commands::add_bench_command(app, chosen);
+    commands::add_process_commands(app, chosen);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
+    }
+    Interrupts::ignore_lost_readers();
+    try {
+        return chosen();
+    } catch (const Error& error) {
+        std::fprintf(stderr, "espalier-train: %s\n", error.what());
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "espalier-train: this machine's memory does not suffice.\n");
+        return static_cast<int>(ExitCode::out_of_memory);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "espalier-train: %s\n", error.what());
+        return static_cast<int>(ExitCode::failed);
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/registry.h"
+#include "base/error.h"
+#include "train/network_session.h"
+#include "worker/commands/command.h"
+#include "worker/console.h"
+#include "worker/peak_memory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+namespace espalier::commands {
+namespace {
+
+struct Options {
+    std::string network = "resnet18";
+    std::string backend = "cpu";
+    std::int64_t batch = 0;
+    int threads = 0;
+    double seconds = 6;
+    bool recompute = false, no_winograd = false, no_fuse = false, profile = false, json = false;
+};
+
+struct Benchmark {
+    const char* name;
+    std::int64_t batch;
+    const char* spec; ///< 3x32x32 images, 10 classes
+};
+
+constexpr const char* eight_operations = R"("none", "avg_pool_3x3", "max_pool_3x3", "skip_connect", "sep_conv_3x3",
+    "sep_conv_5x5", "dil_conv_3x3", "dil_conv_5x5")";
+
+/// The networks of tests/bench/bench_torch_cpu.py and their kin.
+std::vector<std::pair<Benchmark, Json>> benchmarks() {
+    const Benchmark list[] = {
+        {"resnet18", 64, R"({"network": "resnet", "base_width": 64, "stages": [2, 2, 2, 2]})"},
+        {"genotype_c16_l8", 32, R"({"network": "genotype", "init_channels": 16, "layers": 8})"},
+        {"genotype_c36_l20", 96, R"({"network": "genotype", "init_channels": 36, "layers": 20})"},
+        {"supernet8_small", 16, R"({"network": "supernet", "init_channels": 8, "layers": 4, "ops": [OPS]})"},
+        {"supernet8_recommended", 32, R"({"network": "supernet", "init_channels": 16, "layers": 8, "ops": [OPS]})"},
+        {"supernet8_medium", 32, R"({"network": "supernet", "init_channels": 20, "layers": 12, "ops": [OPS]})"},
+        {"supernet8_large", 48, R"({"network": "supernet", "init_channels": 28, "layers": 16, "ops": [OPS]})"},
+        {"supernet10_small", 16, R"({"network": "supernet", "init_channels": 8, "layers": 4})"},
+        {"supernet10_medium", 32, R"({"network": "supernet", "init_channels": 20, "layers": 12})"},
+        {"growing", 128, R"({"network": "growing"})"},
+        {"quick", 64, R"({"network": "quick"})"},
+    };
+    std::vector<std::pair<Benchmark, Json>> all;
+    for (const auto& benchmark : list) {
+        std::string spec = benchmark.spec;
+        if (const auto at = spec.find("OPS"); at != std::string::npos)
+            spec.replace(at, 3, eight_operations);
+        all.emplace_back(benchmark, Json::parse(spec));
+    }
+    return all;
+}
+
+/// By its name, or by the beginning of one ("genotype").
+std::pair<Benchmark, Json> find_benchmark(const std::string& name) {
+    std::string names;
+    const auto all = benchmarks();
+    for (const auto& [benchmark, spec] : all)
+        if (name == benchmark.name)
+            return {benchmark, spec};
+    for (const auto& [benchmark, spec] : all) {
+        if (std::string(benchmark.name).starts_with(name))
+            return {benchmark, spec};
+        names += std::string(names.empty() ? "" : ", ") + benchmark.name;
+    }
+    throw ConfigError("There is no benchmark network \"" + name + "\". There are: " + names + ".");
+}
+
+struct RandomBatch {
+    std::vector<float> images;
+    std::vector<std::int32_t> labels;
+
+    RandomBatch(const NetworkSpec& spec, std::int64_t batch) {
+        std::mt19937 random(0);
+        std::normal_distribution<float> normal;
+        images.resize(static_cast<std::size_t>(batch * spec.channels * spec.height * spec.width));
+        std::generate(images.begin(), images.end(), [&] { return normal(random); });
+        labels.resize(static_cast<std::size_t>(batch));
+        std::generate(labels.begin(), labels.end(),
+                      [&] { return static_cast<std::int32_t>(random() % static_cast<unsigned>(spec.classes)); });
+    }
+    [[nodiscard]] BatchView view() const { return {images, labels}; }
+};
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+const char* name_of(Stage stage) {
+    return stage == Stage::forward ? "forward" : stage == Stage::backward ? "backward" : "update";
+}
+
+void print_profile(std::span<const PlannedOp> ops) {
+    std::vector<const PlannedOp*> slowest;
+    double total = 0;
+    for (const auto& op : ops) {
+        slowest.push_back(&op);
+        total += op.milliseconds;
+    }
+    std::stable_sort(slowest.begin(), slowest.end(),
+                     [](auto* a, auto* b) { return a->milliseconds > b->milliseconds; });
+    print_line("      ms       %  GFLOPS    GB/s  stage     op, layer, kernel");
+    const auto column = [](double value, int digits, std::size_t width) {
+        auto text = Console::fixed(value, digits);
+        return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
+    };
+    for (const auto* op : slowest) {
+        const double seconds = std::max(op->milliseconds, 1e-6) / 1e3;
+        print_line(column(op->milliseconds, 3, 8) + column(100 * op->milliseconds / std::max(total, 1e-9), 1, 8) +
+                   column(op->flops / seconds / 1e9, 1, 8) + column(op->bytes / seconds / 1e9, 1, 8) + "  " +
+                   std::string(name_of(op->stage)).append(10 - std::string(name_of(op->stage)).size(), ' ') + op->kind +
+                   ", " + op->layer + ", " + op->kernel);
+    }
+    print_line("total " + Console::fixed(total, 2) + " ms in " + std::to_string(ops.size()) + " ops");
+}
+
+/// Forward, backward and SGD on random data, through the same steps and plans as training.
+int bench_step(const Options& options) {
+    const auto [benchmark, spec_json] = find_benchmark(options.network);
+    const auto spec = NetworkSpec::from_json(spec_json);
+    const auto batch = options.batch > 0 ? options.batch : benchmark.batch;
+    RunConfig config;
+    config.optimizer = {.kind = "sgd", .learning_rate = 0.025, .momentum = 0.9, .weight_decay = 3e-4};
+    config.toggles.recompute = options.recompute;
+    config.toggles.winograd = !options.no_winograd;
+    config.toggles.fused = config.toggles.share = !options.no_fuse;
+
+    const auto backend =
+        make_backend(options.backend, {.threads = options.threads, .winograd = config.toggles.effective().winograd});
+    config.network = spec;
+    NetworkSession session(*backend, config);
+    const auto& step = session.training_step(batch);
+    auto& plan = session.plan_of(step);
+    ParameterStore store;
+    store.add_missing(session.forward_graph(), 0);
+    session.load(store);
+
+    const RandomBatch data(spec, batch);
+    StepPlace place{.learning_rate = config.optimizer.learning_rate};
+    const auto train = [&](bool profiled) {
+        session.train(data.view(), place, profiled);
+        backend->synchronize();
+        ++place.step;
+        (void)session.take_history();
+    };
+    using Clock = std::chrono::steady_clock;
+    for (int warm = 0; warm < 2; ++warm)
+        train(false);
+    std::vector<double> milliseconds;
+    const auto start = Clock::now();
+    while (std::chrono::duration<double>(Clock::now() - start).count() < options.seconds || milliseconds.size() < 3) {
+        const auto begin = Clock::now();
+        train(false);
+        milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    }
+    const double step_ms = median(milliseconds);
+    const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+    const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/fp32";
+    const double gflops = plan.model_flops() / step_ms / 1e6;
+    const double images = static_cast<double>(batch) / step_ms * 1e3;
+    const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    if (options.json)
+        print_json({{"name", name},
+                    {"threads", threads},
+                    {"step_ms", step_ms},
+                    {"fastest_ms", *std::min_element(milliseconds.begin(), milliseconds.end())},
+                    {"steps", milliseconds.size()},
+                    {"images_per_s", images},
+                    {"gflops", gflops},
+                    {"peak_rss_mib", mib(peak_resident_bytes())},
+                    {"planned_mib", mib(session.memory().total())},
+                    {"ops", plan.ops().size()}});
+    else
+        print_line(name + " threads=" + std::to_string(threads) + " step_ms=" + Console::fixed(step_ms, 1) +
+                   " img_s=" + Console::fixed(images, 0) + " gflops=" + Console::fixed(gflops, 1) +
+                   " peak_rss_mib=" + Console::fixed(mib(peak_resident_bytes()), 0) +
+                   " planned_mib=" + Console::fixed(mib(session.memory().total()), 0) +
+                   " ops=" + std::to_string(plan.ops().size()) + " steps=" + std::to_string(milliseconds.size()));
+    if (options.profile) {
+        train(true);
+        print_profile(plan.ops());
+    }
+    return 0;
+}
+
+} // namespace
+
+void add_bench_command(CLI::App& app, Action& chosen) {
+    const auto options = std::make_shared<Options>();
+    auto* bench = app.add_subcommand("bench", "Measure this machine");
+    bench->require_subcommand(1);
+    auto* step = bench->add_subcommand("step", "A training step: forward, backward and SGD on random 3x32x32 images");
+    step->add_option("--network", options->network, "resnet18, genotype_c16_l8, supernet8_small, growing, quick ...");
+    step->add_option("--batch", options->batch, "Images a step; 0: the network's usual number")
+        ->check(CLI::Range(0, 65536));
+    step->add_option("--threads", options->threads, "CPU threads; 0: all")->check(CLI::Range(0, 1024));
+    step->add_option("--backend", options->backend, "cpu or reference");
+    step->add_option("--seconds", options->seconds, "At least so long is measured")->check(CLI::Range(0.0, 3600.0));
+    step->add_flag("--recompute", options->recompute, "Recompute activations in the backward (less memory)");
+    step->add_flag("--no-winograd", options->no_winograd, "Only direct convolutions");
+    step->add_flag("--no-passes", options->no_fuse, "Leave out sharing and fusing");
+    step->add_flag("--profile", options->profile, "Then print the time of every op");
+    step->add_flag("--json", options->json, "One line of JSON");
+    step->callback([options, &chosen] { chosen = [options] { return bench_step(*options); }; });
+}
+
+} // namespace espalier::commands

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "worker/commands/command.h"
+#include "worker/console.h"
+#include "worker/interrupts.h"
+#include "worker/output_queue.h"
+#include "worker/run_launcher.h"
+#include "worker/supervisor.h"
+#include "worker/terminal.h"
+
+#include <QCoreApplication>
+
+namespace espalier::commands {
+namespace {
+
+enum class Show { bars, lines, nothing };
+
+/// This process is the run's supervisor until the run has ended.
+int supervise(const RunFolder& run, Show show) {
+    OutputQueue output(stdout);
+    Console console([&](std::string_view text) { output.push(text); }, is_terminal(stdout), terminal_columns());
+    const auto print = [&](const Json& event) {
+        if (show == Show::bars)
+            console.show(event);
+        else if (show == Show::lines)
+            for (const auto& line : protocol::to_lines(event))
+                output.push(line);
+    };
+    Supervisor supervisor(run.path(), Supervisor::default_settings(run.path()),
+                          {print, [](int code) { QCoreApplication::exit(code); }});
+
+    int interrupts = 0;
+    const Interrupts watch({[&] {
+                                if (++interrupts > 1)
+                                    return supervisor.stop_at_once();
+                                if (show == Show::bars) {
+                                    console.finish();
+                                    output.push("Stopping with a checkpoint. Ctrl-C again stops at once.\n");
+                                }
+                                supervisor.command("stop");
+                            },
+                            [&] { supervisor.leave(); }});
+    supervisor.start();
+    const int code = QCoreApplication::exec();
+    console.finish();
+    return code;
+}
+
+Show how_to_show(bool json) { return json ? Show::lines : Show::bars; }
+
+/// Where the run is kept: to people on stdout, beside protocol lines on stderr.
+void tell_folder(const RunFolder& run, bool json) {
+    std::fprintf(json ? stderr : stdout, "Run folder: %s\n", run.path().string().c_str());
+    std::fflush(json ? stderr : stdout);
+}
+
+} // namespace
+
+void add_run_commands(CLI::App& app, Action& chosen) {
+    struct Options {
+        ConfigOptions config;
+        std::string out, name, runs, folder;
+        std::vector<std::string> set;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+
+    auto* run = app.add_subcommand("run", "Train a network in a new run folder");
+    options->config.add_to(*run);
+    run->add_option("--out", options->out,
+                    "The run's folder (new or empty); usually one is made in the folder of all runs");
+    run->add_option("--name", options->name, "The run's name");
+    add_runs_root(*run, options->runs);
+    run->add_flag("--json", options->json, "Print the protocol's events, one a line");
+    run->callback([options, &chosen] {
+        chosen = [options] {
+            auto config = options->config.config();
+            if (!options->name.empty())
+                config["name"] = options->name;
+            const auto folder = prepare_run(config, options->out.empty() ? runs_root(options->runs) : "", options->out);
+            tell_folder(folder, options->json);
+            return supervise(folder, how_to_show(options->json));
+        };
+    });
+
+    auto* resume = app.add_subcommand("resume", "Go on with a run from its newest checkpoint");
+    resume->add_option("RUN_DIR", options->folder, "The run's folder")->required();
+    resume->add_option("--set", options->set, "key=value, such as epochs=20; may be repeated");
+    resume->add_flag("--json", options->json, "Print the protocol's events, one a line");
+    resume->callback([options, &chosen] {
+        chosen = [options] {
+            const RunFolder folder(std::filesystem::absolute(options->folder));
+            prepare_resume(folder, changes(options->set));
+            return supervise(folder, how_to_show(options->json));
+        };
+    });
+
+    // How `serve` starts a run that outlives it.
+    auto* detached = app.add_subcommand("supervise", "")->group("");
+    detached->add_option("RUN_DIR", options->folder)->required();
+    detached->callback(
+        [options, &chosen] { chosen = [options] { return supervise(RunFolder(options->folder), Show::nothing); }; });
+}
+
+} // namespace espalier::commands

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/commands/command.h"
+#include "worker/console.h"
+#include "worker/run_summary.h"
+
+namespace espalier::commands {
+namespace {
+
+std::string padded(std::string text, std::size_t width) {
+    text.append(text.size() < width ? width - text.size() : 0, ' ');
+    return text;
+}
+
+void print_table(const std::vector<RunSummary>& runs, const std::filesystem::path& root) {
+    if (runs.empty())
+        return print_line("No runs in " + root.string() + ".");
+    for (const auto& run : runs) {
+        print_line(padded(run.state, 12) +
+                   padded("epoch " + Console::fixed(run.epoch, 0) + "/" + std::to_string(run.epochs), 16) +
+                   padded("best " + Console::fixed(100 * run.best_accuracy, 1) + " %", 14) +
+                   padded(Console::clock_text(run.seconds), 9) + padded(run.name, 20) + "  " + run.path);
+        if (!run.reason.empty())
+            print_line("            " + run.reason);
+    }
+}
+
+} // namespace
+
+void add_runs_command(CLI::App& app, Action& chosen) {
+    struct Options {
+        std::string root;
+        bool json = false;
+    };
+    const auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("runs", "List the runs, newest first");
+    add_runs_root(*command, options->root);
+    command->add_flag("--json", options->json, "One line of JSON");
+    command->callback([options, &chosen] {
+        chosen = [options] {
+            const auto root = runs_root(options->root);
+            if (options->json)
+                print_json(answer_runs({}, {.runs_root = root}));
+            else
+                print_table(summarize_all(root), root);
+            return 0;
+        };
+    });
+}
+
+} // namespace espalier::commands

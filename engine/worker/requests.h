@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+
+namespace espalier {
+
+/// What a request's function may use while it works, in a thread of its own.
+struct RequestContext {
+    std::filesystem::path runs_root;
+    std::stop_token stop; ///< asked to when the request is cancelled
+    std::function<void(Json)> progress = [](Json) {};
+    /// A piece of a long answer, sent now; arrays and texts are appended (protocol::join_part).
+    std::function<void(Json)> part = [](Json) {};
+
+    /// Throws Error of code `stopped` if the request was cancelled.
+    void check() const;
+};
+
+/// From the arguments of docs/PROTOCOL.md to the answer. Errors are thrown. The command line calls the same functions.
+using RequestFunction = std::function<Json(const Json& arguments, const RequestContext& context)>;
+
+/// Every request but those that the server answers itself (attach, detach, command, cancel), by name.
+[[nodiscard]] const std::map<std::string, RequestFunction>& request_functions();
+
+// What there is: requests_machine.cpp
+Json answer_probe(const Json& arguments, const RequestContext& context);
+Json answer_presets(const Json& arguments, const RequestContext& context);
+Json answer_list(const Json& arguments, const RequestContext& context);
+// Runs: requests_runs.cpp
+Json answer_runs(const Json& arguments, const RequestContext& context);
+Json answer_start(const Json& arguments, const RequestContext& context);
+Json answer_resume(const Json& arguments, const RequestContext& context);
+Json answer_rename(const Json& arguments, const RequestContext& context);
+Json answer_delete(const Json& arguments, const RequestContext& context);
+Json answer_fetch(const Json& arguments, const RequestContext& context);
+// Data: requests_data.cpp
+Json answer_scan(const Json& arguments, const RequestContext& context);
+Json answer_thumbnails(const Json& arguments, const RequestContext& context);
+// Checkpoints: requests_checkpoint.cpp
+Json answer_export(const Json& arguments, const RequestContext& context);
+
+/// The text argument; throws ConfigError naming it if it is absent or no text.
+[[nodiscard]] std::string required_text(const Json& arguments, const char* key);
+
+/// The RunConfig that `config` means: laid over the preset that it names. Throws ConfigError.
+[[nodiscard]] Json whole_config(const Json& config);
+
+} // namespace espalier

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "data/image_decoder.h"
+#include "data/scan.h"
+#include "data/thumbnails.h"
+#include "worker/protocol.h"
+#include "worker/requests.h"
+
+#include <QByteArray>
+#include <algorithm>
+
+namespace espalier {
+
+Json answer_scan(const Json& arguments, const RequestContext& context) {
+    const auto progress = [&](std::size_t done, std::size_t total) {
+        context.progress({{"done", done}, {"total", total}});
+    };
+    return scan_dataset(required_text(arguments, "data"), progress, context.stop).to_json();
+}
+
+Json answer_thumbnails(const Json& arguments, const RequestContext& context) {
+    constexpr double most = 1000, largest = 512;
+    const auto count = std::clamp(protocol::number_at(arguments, "count", 24), 1.0, most);
+    const auto side = std::clamp(protocol::number_at(arguments, "size", 64), 8.0, largest);
+    const auto dataset = open_dataset(required_text(arguments, "data"));
+    context.check();
+    Json images = Json::array();
+    for (const auto& thumbnail :
+         thumbnails(*dataset, static_cast<std::size_t>(count), static_cast<std::int64_t>(side))) {
+        context.check();
+        const auto png = encode_png(thumbnail.image);
+        const QByteArray bytes(reinterpret_cast<const char*>(png.data()), static_cast<qsizetype>(png.size()));
+        images.push_back(
+            {{"png", bytes.toBase64().toStdString()}, {"label", thumbnail.label}, {"file", thumbnail.file}});
+    }
+    return {{"images", std::move(images)}};
+}
+
+} // namespace espalier

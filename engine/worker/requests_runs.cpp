@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "worker/protocol.h"
+#include "worker/requests.h"
+#include "worker/run_launcher.h"
+#include "worker/run_link.h"
+#include "worker/run_summary.h"
+
+#include <QByteArray>
+#include <fstream>
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t fetch_block = 300 * 1024; // a multiple of 3: its base64 ends without padding
+
+RunFolder run_of(const Json& arguments) {
+    RunFolder run(required_text(arguments, "path"));
+    if (!run.is_run())
+        throw ConfigError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
+    return run;
+}
+
+/// Whether a file lies in the folder of a run, symbolic links resolved.
+bool in_a_run(const fs::path& file) {
+    for (auto folder = fs::canonical(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+        if (RunFolder(folder).is_run())
+            return true;
+    return false;
+}
+
+} // namespace
+
+Json answer_runs(const Json&, const RequestContext& context) {
+    Json runs = Json::array();
+    for (const auto& summary : summarize_all(context.runs_root))
+        runs.push_back(summary.to_json());
+    return {{"runs", std::move(runs)}};
+}
+
+Json answer_start(const Json& arguments, const RequestContext& context) {
+    auto config = whole_config(arguments.value("config", Json()));
+    if (const auto name = protocol::text_at(arguments, "name"); !name.empty())
+        config["name"] = name;
+    const auto run = prepare_run(config, context.runs_root);
+    start_supervisor(run, context.stop);
+    return {{"path", run.path().string()}};
+}
+
+Json answer_resume(const Json& arguments, const RequestContext& context) {
+    const auto run = run_of(arguments);
+    prepare_resume(run, arguments.value("set", Json::object()));
+    start_supervisor(run, context.stop);
+    return {{"path", run.path().string()}};
+}
+
+Json answer_rename(const Json& arguments, const RequestContext&) {
+    const auto run = run_of(arguments);
+    auto notes = run.read_notes();
+    for (const char* key : {"name", "tags", "notes"})
+        if (arguments.contains(key))
+            notes[key] = arguments.at(key);
+    check_run_name(protocol::text_at(notes, "name"));
+    run.write_notes(notes);
+    return Json::object();
+}
+
+Json answer_delete(const Json& arguments, const RequestContext&) {
+    const auto run = run_of(arguments);
+    if (is_supervised(run.path()))
+        throw ConfigError("The run is still running. Stop it before deleting it.");
+    std::error_code error;
+    fs::remove_all(run.path(), error);
+    if (error)
+        throw Error("The run's folder cannot be deleted: " + error.message() + ".");
+    return Json::object();
+}
+
+Json answer_fetch(const Json& arguments, const RequestContext& context) {
+    const fs::path path = required_text(arguments, "path");
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream || !fs::is_regular_file(path))
+        throw DataError("The file " + path.string() + " cannot be read.");
+    if (!in_a_run(path))
+        throw ConfigError("Only files in a run's folder can be fetched; " + path.string() + " is in none.");
+    QByteArray block(static_cast<qsizetype>(fetch_block), Qt::Uninitialized);
+    for (;;) {
+        context.check();
+        stream.read(block.data(), block.size());
+        const auto encoded =
+            QByteArray(block.constData(), static_cast<qsizetype>(stream.gcount())).toBase64().toStdString();
+        if (!stream)
+            return {{"base64", encoded}};
+        context.part({{"base64", encoded}});
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/run_launcher.h"
+
+#include "base/error.h"
+#include "train/run_config.h"
+#include "worker/event_files.h"
+#include "worker/protocol.h"
+#include "worker/run_link.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QThread>
+
+namespace espalier {
+namespace {
+
+constexpr int start_patience_ms = 20000;
+
+/// Events of earlier starts, so that the end of a run that ended at once is told from an old one.
+std::uintmax_t size_of(const std::filesystem::path& file) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file, error);
+    return error ? 0 : size;
+}
+
+bool has_ended(const RunFolder& run) {
+    bool bye = false;
+    visit_backwards(run.events(), [&](const Json& event) {
+        bye = protocol::is_event(event, "bye");
+        return false;
+    });
+    return bye;
+}
+
+} // namespace
+
+RunFolder prepare_run(const Json& config, const std::filesystem::path& root, const std::filesystem::path& out) {
+    const auto whole = RunConfig::from_json(config);
+    check_run_name(whole.name);
+    auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
+                           : RunFolder::create_at(out);
+    write_json(run.config(), whole.to_json());
+    return run;
+}
+
+void prepare_resume(const RunFolder& run, const Json& changes) {
+    if (!run.is_run())
+        throw ConfigError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
+    if (is_supervised(run.path()))
+        throw ConfigError("The run in " + run.path().string() + " is running already. Attach to it, or stop it first.");
+    const auto config = RunConfig::from_json(merged(read_json(run.config()), changes));
+    write_json(run.config(), config.to_json());
+}
+
+void start_supervisor(const RunFolder& run, std::stop_token stop) {
+    const auto size_before = size_of(run.events());
+    QProcess process;
+    process.setProgram(QCoreApplication::applicationFilePath());
+    process.setArguments({"supervise", QString::fromStdString(run.path().string())});
+    // No pipe of ours is inherited; a new session comes with startDetached.
+    process.setStandardInputFile(QProcess::nullDevice());
+    process.setStandardOutputFile(QProcess::nullDevice());
+    process.setStandardErrorFile(QString::fromStdString(run.log().string()), QIODevice::Append);
+    if (!process.startDetached())
+        throw Error("The run's supervisor cannot be started: " + process.errorString().toStdString());
+
+    QElapsedTimer waited;
+    waited.start();
+    for (;;) {
+        if (is_supervised(run.path()) || (size_of(run.events()) > size_before && has_ended(run)))
+            return;
+        if (stop.stop_requested())
+            throw Error("Cancelled.", ExitCode::stopped);
+        if (waited.elapsed() > start_patience_ms)
+            throw Error("The run's supervisor does not answer. Its messages are in " + run.log().string() + ".");
+        QThread::msleep(10);
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+#include "io/run_folder.h"
+
+#include <stop_token>
+#include <string>
+
+namespace espalier {
+
+/// Makes the folder of a new run with its whole config.json; `out` empty: a new folder in `root`. Throws ConfigError
+/// for a bad configuration or name, Error if the folder cannot be made.
+[[nodiscard]] RunFolder prepare_run(const Json& config, const std::filesystem::path& root,
+                                    const std::filesystem::path& out = {});
+
+/// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
+/// if the folder is no run's, or if the run is still running.
+void prepare_resume(const RunFolder& run, const Json& changes);
+
+/// Starts a supervisor for the run that outlives this process and waits until it answers. Throws Error with its log's
+/// last lines if it does not; throws Error of code `stopped` when `stop` is requested.
+void start_supervisor(const RunFolder& run, std::stop_token stop = {});
+
+} // namespace espalier

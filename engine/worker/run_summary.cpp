@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/run_summary.h"
+
+#include "base/error.h"
+#include "worker/event_files.h"
+#include "worker/protocol.h"
+#include "worker/run_link.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+namespace espalier {
+namespace {
+
+using protocol::is_event;
+using protocol::number_at;
+using protocol::text_at;
+
+/// Events read from the end at most: enough for any epoch's heartbeats, and quick for a folder full of runs.
+constexpr int events_read = 20000;
+
+/// What the end of a run's events says.
+struct Ending {
+    std::optional<Json> hello, bye, phase, evaluation, epoch, error;
+    std::optional<std::int64_t> step;
+    double last_time = 0;
+
+    [[nodiscard]] bool complete() const { return hello && phase && evaluation && epoch && step; }
+};
+
+Ending read_ending(const RunFolder& run) {
+    Ending ending;
+    int count = 0;
+    visit_backwards(run.events(), [&](const Json& event) {
+        if (ending.last_time == 0)
+            ending.last_time = number_at(event, "time");
+        const auto keep_last = [&](const char* type, std::optional<Json>& place) {
+            if (!place && is_event(event, type))
+                place = event;
+        };
+        if (!ending.hello) // of the last worker only
+            keep_last("bye", ending.bye), keep_last("error", ending.error);
+        keep_last("hello", ending.hello);
+        keep_last("phase", ending.phase);
+        keep_last("evaluation", ending.evaluation);
+        keep_last("epoch", ending.epoch);
+        if (!ending.step && is_event(event, "steps"))
+            ending.step = protocol::last_step(event);
+        else if (!ending.step && is_event(event, "superseded"))
+            ending.step = static_cast<std::int64_t>(number_at(event, "from_step"));
+        return ++count < events_read && !ending.complete();
+    });
+    return ending;
+}
+
+double first_time(const RunFolder& run) {
+    std::ifstream stream(run.events(), std::ios::binary);
+    std::string line;
+    std::getline(stream, line);
+    const auto event = protocol::parse_line(line);
+    return event ? number_at(*event, "time") : 0;
+}
+
+std::string state_of(const RunFolder& run, const Ending& ending) {
+    const bool bye = ending.bye.has_value();
+    if (!bye && is_supervised(run.path()))
+        return ending.phase && text_at(*ending.phase, "phase") == "paused" ? "paused" : "running";
+    if (!bye)
+        return "interrupted";
+    switch (static_cast<ExitCode>(static_cast<int>(number_at(*ending.bye, "code", 1)))) {
+    case ExitCode::done:
+        return "finished";
+    case ExitCode::stopped:
+        return "stopped";
+    default:
+        return "failed";
+    }
+}
+
+} // namespace
+
+Json RunSummary::to_json() const {
+    return {{"path", path},       {"name", name},
+            {"preset", preset},   {"state", state},
+            {"epoch", epoch},     {"epochs", epochs},
+            {"step", step},       {"best_accuracy", protocol::number(best_accuracy)},
+            {"started", started}, {"seconds", seconds},
+            {"reason", reason}};
+}
+
+RunSummary summarize(const RunFolder& run) {
+    RunSummary summary;
+    summary.path = run.path().string();
+    summary.name = run.path().filename().string();
+    try {
+        const auto config = read_json(run.config());
+        summary.preset = text_at(config, "preset");
+        summary.epochs = static_cast<std::int64_t>(number_at(config, "epochs"));
+        for (const auto& name : {text_at(config, "name"), text_at(run.read_notes(), "name")})
+            if (!name.empty())
+                summary.name = name;
+    } catch (const std::exception& error) {
+        summary.reason = error.what();
+    }
+    const auto ending = read_ending(run);
+    summary.state = state_of(run, ending);
+    summary.started = first_time(run);
+    summary.step = ending.step.value_or(0);
+    if (ending.epoch)
+        summary.epoch = number_at(*ending.epoch, "epoch");
+    if (ending.evaluation)
+        summary.best_accuracy =
+            number_at(*ending.evaluation, "best_accuracy", number_at(*ending.evaluation, "accuracy"));
+    if (ending.bye && ending.bye->contains("seconds"))
+        summary.seconds = number_at(*ending.bye, "seconds");
+    else if (ending.hello)
+        summary.seconds = std::max(0.0, ending.last_time - number_at(*ending.hello, "time"));
+    if (summary.state == "failed" && ending.bye)
+        summary.reason = text_at(*ending.bye, "reason", ending.error ? text_at(*ending.error, "text") : "");
+    return summary;
+}
+
+std::vector<RunSummary> summarize_all(const std::filesystem::path& root) {
+    std::vector<RunSummary> summaries;
+    for (const auto& run : runs_in(root))
+        summaries.push_back(summarize(run));
+    return summaries;
+}
+
+} // namespace espalier

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "worker/output_queue.h"
+#include "worker/protocol.h"
+#include "worker/requests.h"
+#include "worker/run_follower.h"
+
+#include <QObject>
+#include <QThreadPool>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace espalier {
+
+/// Answers the requests of docs/PROTOCOL.md. Each request that may take time works in a thread of its own and can be
+/// cancelled; attached runs are followed in the event loop, as fast as the other side reads.
+class Server {
+public:
+    Server(OutputQueue& output, std::filesystem::path runs_root);
+    /// Cancels what still works and waits for it, two seconds at most.
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// The first line: who we are.
+    void greet();
+    void take(const Json& message);
+
+private:
+    void begin(const protocol::Request& request);
+    void work(const protocol::Request& request, const RequestFunction& function);
+    void attach(const protocol::Request& request);
+    void detach(const protocol::Request& request);
+    void command(const protocol::Request& request);
+    void cancel(const protocol::Request& request);
+    void end_attachment(std::int64_t id, const protocol::Reply& reply);
+    void reply(const protocol::Reply& reply);
+    void fail(std::int64_t id, const std::exception& error);
+
+    struct Attachment {
+        std::string path;
+        std::unique_ptr<RunFollower> follower;
+    };
+
+    OutputQueue& output_;
+    std::filesystem::path runs_root_;
+    QObject context_; ///< receives what other threads have done
+    QThreadPool threads_;
+    std::map<std::int64_t, std::stop_source> working_;
+    std::map<std::int64_t, Attachment> attached_;
+};
+
+} // namespace espalier
