@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/op_checker.h"
 
+#include "backends/guarded_backend.h"
 #include "backends/registry.h"
 #include "graph/autodiff.h"
 #include "graph/builder.h"
@@ -162,7 +163,8 @@ CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend
     const auto built = build(op_case, gradients);
     Session::Options options;
     options.poison = true;
-    Session session(backend, options);
+    GuardedBackend guarded(backend);
+    Session session(guarded, options);
     auto& plan = session.plan("case", built.graph);
     for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
         if (!op_case.inputs[i])
@@ -183,6 +185,7 @@ CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend
         result.values["changed " + name] = session.get(name);
     for (const auto& op : built.graph.ops())
         result.kinds.insert(op.kind);
+    result.faults = guarded.faults();
     return result;
 }
 
@@ -201,6 +204,8 @@ double relative_error(const std::vector<float>& a, const std::vector<float>& b) 
 
 std::string differences(const CaseResult& expected, const CaseResult& found, double tolerance) {
     std::string text;
+    for (const auto& fault : found.faults)
+        text += fault + "\n";
     for (const auto& [name, values] : expected.values) {
         const auto other = found.values.find(name);
         if (other == found.values.end() || other->second.size() != values.size()) {

@@ -14,7 +14,8 @@ namespace espalier::testing {
 /// Values of everything that a case computes or changes, by "output 0", "gradient of input 1", "changed input 3" ...
 struct CaseResult {
     std::map<std::string, std::vector<float>> values;
-    std::set<std::string> kinds; ///< of every op that ran
+    std::set<std::string> kinds;     ///< of every op that ran
+    std::vector<std::string> faults; ///< writes beyond an output or workspace, or into an input; one line each
 };
 
 /// Which gradients of a case are computed: autodiff asks for other ops when fewer are wanted.
@@ -23,14 +24,15 @@ enum class Gradients { none, all, first_alone, others_alone };
 /// Whether that choice gives a graph of its own for this case.
 [[nodiscard]] bool applies(const OpCase& op_case, Gradients gradients);
 
-/// Runs a case, its memory poisoned before. The gradients are those of sum(output 0 * r) with random r.
+/// Runs a case on a host backend, its memory poisoned before and guarded around. The gradients are those of sum(output
+/// 0 * r) with random r.
 [[nodiscard]] CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend);
 
 /// The first op of the case that the backend refuses, with its reason.
 [[nodiscard]] Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend);
 
-/// What is wrong with `found` next to `expected`, one line a tensor; empty if nothing is. Values that differ by at most
-/// mean |a - b| <= tolerance mean |a| pass; places where the expected value is not finite must be equal.
+/// What is wrong with `found` next to `expected`, one line a tensor or fault; empty if nothing is. Values that differ
+/// by at most mean |a - b| <= tolerance mean |a| pass; places where the expected value is not finite must be equal.
 [[nodiscard]] std::string differences(const CaseResult& expected, const CaseResult& found, double tolerance);
 
 /// Central finite differences of sum(output 0 * r) in double precision, next to the gradients of run_case on the same

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/registry.h"
+#include "base/error.h"
+
+#include <QtTest>
+#include <algorithm>
+
+using namespace espalier;
+
+namespace {
+
+template <class E, class F>
+std::string text_of(F f) {
+    try {
+        f();
+    } catch (const E& error) {
+        return error.what();
+    }
+    return {};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+class RegistryTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void a_name_is_taken_once() {
+        BackendRegistry registry;
+        registry.add({.name = "one"});
+        QVERIFY(contains(text_of<ConfigError>([&] { registry.add({.name = "one"}); }), "'one'"));
+        QCOMPARE(registry.definitions().size(), std::size_t{1});
+    }
+
+    void the_preferred_come_first() {
+        BackendRegistry registry;
+        registry.add({.name = "slow", .preference = 0});
+        registry.add({.name = "fast", .preference = 2});
+        registry.add({.name = "middle", .preference = 1});
+        QCOMPARE(registry.definitions()[0].name, "fast");
+        QCOMPARE(registry.definitions()[1].name, "middle");
+        QCOMPARE(registry.definitions()[2].name, "slow");
+    }
+
+    void an_unknown_name_lists_the_known_ones() {
+        const auto text = text_of<ConfigError>([] { static_cast<void>(make_backend("abacus", {})); });
+        QVERIFY2(contains(text, "abacus") && contains(text, "reference"), text.c_str());
+    }
+
+    void every_backend_says_whether_it_is_available() {
+        const auto backends = available_backends();
+        const auto reference = std::ranges::find(backends, "reference", &BackendStatus::name);
+        QVERIFY(reference != backends.end() && reference->available);
+        for (const auto& backend : backends) {
+            QVERIFY(!backend.description.empty());
+            QVERIFY(backend.available || !backend.available.reason.empty());
+        }
+    }
+
+    void backends_are_asked_before_one_is_chosen() {
+        Graph graph;
+        QVERIFY(choose_backend("auto", graph, {})->name() != "reference"); // a faster one
+        QCOMPARE(choose_backend("reference", graph, {})->name(), std::string_view("reference"));
+        graph.add_op({"transmogrify", {}, {}, {}, "attic"});
+        for (const auto* name : {"auto", "reference"}) {
+            const auto text = text_of<ConfigError>([&] { static_cast<void>(choose_backend(name, graph, {})); });
+            QVERIFY2(contains(text, "transmogrify of layer 'attic'") && contains(text, "reference:"), text.c_str());
+        }
+        QVERIFY(
+            contains(text_of<ConfigError>([&] { static_cast<void>(choose_backend("abacus", graph, {})); }), "abacus"));
+    }
+};
+
+QTEST_APPLESS_MAIN(RegistryTest)
+#include "tst_registry.moc"
