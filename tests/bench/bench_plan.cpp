@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_plan PRESET [BACKEND [BATCH]]: how long a training step of a preset takes to plan, and how near its arena comes to
-// the most bytes that are in use at once, which no arena can be below.
+// bench_plan NETWORK BATCH [BACKEND]: how long a training step takes to plan, and how near its arena comes to the most
+// bytes that are in use at once, which no arena can be below. NETWORK is the JSON of a spec:
+//   bench_plan '{"network": "supernet", "init_channels": 20, "layers": 12}' 32
 #include "backends/registry.h"
 #include "base/error.h"
 #include "plan/arena.h"
@@ -31,19 +32,17 @@ private:
 
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
-void measure(const std::string& preset_name, const std::string& backend_name, std::int64_t batch) {
-    auto config = RunConfig::from_json(preset(preset_name));
-    if (batch == 0)
-        batch = config.batch;
+void measure(const NetworkSpec& spec, std::int64_t batch, const std::string& backend_name) {
     Watch watch;
-    auto forward = build_forward(config.network, batch, NormMode::training);
+    auto forward = build_forward(spec, batch, NormMode::training);
     const auto build_ms = watch.milliseconds();
     std::vector<TensorId> weights;
     for (std::size_t i = 0; i < forward.graph.tensors().size(); ++i)
-        if (const auto& tensor = forward.graph.tensors()[i]; tensor.role == Role::parameter && !tensor.name.starts_with("alpha"))
+        if (const auto& tensor = forward.graph.tensors()[i];
+            tensor.role == Role::parameter && !tensor.name.starts_with("alpha"))
             weights.push_back(static_cast<TensorId>(i));
-    const auto step = compile_step(std::move(forward.graph), forward.loss, weights, config.toggles,
-                                   make_update(config.optimizer, {}, {forward.loss}));
+    const auto step =
+        compile_step(std::move(forward.graph), forward.loss, weights, {}, make_update({}, {}, {forward.loss}));
     const auto compile_ms = watch.milliseconds();
     const auto backend = make_backend(backend_name, {});
     PersistentTensors persistent;
@@ -52,21 +51,24 @@ void measure(const std::string& preset_name, const std::string& backend_name, st
     const auto lower_ms = watch.milliseconds();
     const auto arena = plan_arena(program);
     const auto arena_ms = watch.milliseconds();
-    std::printf("%s, batch %lld, %s: %zu ops, %zu steps; build %.0f ms, compile %.0f ms, lower %.0f ms, arena %.0f ms\n", preset_name.c_str(),
-                static_cast<long long>(batch), backend_name.c_str(), step.graph.ops().size(), program.steps.size(), build_ms, compile_ms, lower_ms, arena_ms);
+    std::printf(
+        "%s, batch %lld, %s: %zu ops, %zu steps; build %.0f ms, compile %.0f ms, lower %.0f ms, arena %.0f ms\n",
+        spec.network.c_str(), static_cast<long long>(batch), backend_name.c_str(), step.graph.ops().size(),
+        program.steps.size(), build_ms, compile_ms, lower_ms, arena_ms);
     std::printf("  persistent %.1f MiB, arena %.1f MiB (activations %.1f), most in use at once %.1f MiB: %.4f of it\n",
-                mebibytes(persistent.bytes(Purpose::weights) + persistent.bytes(Purpose::optimizer)), mebibytes(arena.bytes),
-                mebibytes(arena.activation_bytes), mebibytes(arena.live_peak), static_cast<double>(arena.bytes) / static_cast<double>(arena.live_peak));
+                mebibytes(persistent.bytes(Purpose::weights) + persistent.bytes(Purpose::optimizer)),
+                mebibytes(arena.bytes), mebibytes(arena.activation_bytes), mebibytes(arena.live_peak),
+                static_cast<double>(arena.bytes) / static_cast<double>(arena.live_peak));
 }
 
 } // namespace
 
 int main(int argc, char** argv) try {
-    if (argc < 2) {
-        std::fprintf(stderr, "usage: bench_plan PRESET [BACKEND [BATCH]]\n");
+    if (argc < 3) {
+        std::fprintf(stderr, "usage: bench_plan NETWORK BATCH [BACKEND]\n");
         return static_cast<int>(ExitCode::bad_configuration);
     }
-    measure(argv[1], argc > 2 ? argv[2] : "cpu", argc > 3 ? std::atoll(argv[3]) : 0);
+    measure(NetworkSpec::from_json(Json::parse(argv[1])), std::atoll(argv[2]), argc > 3 ? argv[3] : "cpu");
     return 0;
 } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

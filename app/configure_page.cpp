@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "configure_page.h"
+
+#include "data_panel.h"
+#include "fit_bar.h"
+#include "format.h"
+#include "json_convert.h"
+#include "run_fields.h"
+#include "worker/protocol.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTimer>
+#include <QVBoxLayout>
+
+namespace espalier {
+
+namespace {
+constexpr int typing_ms = 150; ///< the fit is asked for after so long without a key
+}
+
+ConfigurePage::ConfigurePage(QWidget* parent)
+    : QWidget(parent), title_(new QLabel), form_(new RunForm), data_(new DataPanel), fit_(new FitBar),
+      start_(new QPushButton(tr("Start"))), problem_(new QLabel), pause_(new QTimer(this)) {
+    title_->setProperty("size", "title");
+    auto* back = new QPushButton(tr("All presets"));
+    back->setProperty("kind", "quiet");
+    auto* copy = new QPushButton(tr("Copy as command"));
+    copy->setProperty("kind", "quiet");
+    auto* top = new QHBoxLayout;
+    top->setSpacing(8);
+    top->addWidget(title_, 1);
+    top->addWidget(back);
+    top->addWidget(copy);
+
+    auto* form_card = new QFrame;
+    form_card->setProperty("card", true);
+    form_card->setFixedWidth(430);
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* padding = new QWidget;
+    auto* padding_column = new QVBoxLayout(padding);
+    padding_column->setContentsMargins(16, 14, 10, 14);
+    padding_column->addWidget(form_);
+    scroll->setWidget(padding);
+    auto* form_column = new QVBoxLayout(form_card);
+    form_column->setContentsMargins(1, 1, 1, 1);
+    form_column->addWidget(scroll);
+
+    auto* fit_card = new QFrame;
+    fit_card->setProperty("card", true);
+    start_->setObjectName(QStringLiteral("start"));
+    start_->setProperty("kind", "primary");
+    start_->setFixedHeight(36);
+    const auto paint = [this] { start_->setIcon(Theme::instance().icon(QStringLiteral("play"), Role::on_accent)); };
+    paint();
+    connect(&Theme::instance(), &Theme::changed, this, paint);
+    problem_->setProperty("tone", "fault");
+    problem_->setProperty("size", "small");
+    problem_->setWordWrap(true);
+    problem_->setTextFormat(Qt::PlainText);
+    problem_->hide();
+    auto* fit_words = new QVBoxLayout;
+    fit_words->setSpacing(4);
+    fit_words->addWidget(fit_);
+    fit_words->addWidget(problem_);
+    auto* fit_row = new QHBoxLayout(fit_card);
+    fit_row->setContentsMargins(16, 12, 16, 12);
+    fit_row->setSpacing(16);
+    fit_row->addLayout(fit_words, 1);
+    fit_row->addWidget(start_);
+
+    auto* right = new QVBoxLayout;
+    right->setSpacing(8);
+    right->addWidget(data_, 1);
+    right->addWidget(fit_card);
+    auto* halves = new QHBoxLayout;
+    halves->setSpacing(8);
+    halves->addWidget(form_card);
+    halves->addLayout(right, 1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 10, 16, 12);
+    column->setSpacing(8);
+    column->addLayout(top);
+    column->addLayout(halves, 1);
+
+    pause_->setSingleShot(true);
+    pause_->setInterval(typing_ms);
+    connect(pause_, &QTimer::timeout, this, &ConfigurePage::edited);
+    connect(form_, &RunForm::changed, this, [this] {
+        refusal_.clear();
+        update_start();
+        pause_->start();
+    });
+    connect(start_, &QPushButton::clicked, this, [this] { emit start_requested(config()); });
+    connect(back, &QPushButton::clicked, this, &ConfigurePage::back_requested);
+    connect(copy, &QPushButton::clicked, this, &ConfigurePage::copy_command_requested);
+}
+
+void ConfigurePage::set_preset(const QString& name, const QString& title, const Json& config, bool safe_mode) {
+    preset_ = name;
+    preset_config_ = config;
+    title_->setText(tr("New run: %1").arg(title));
+    QMap<QString, QVariant> values = field_defaults();
+    for (const FormField& field : run_fields())
+        if (const Json value = at_path(config, field.path); !value.is_null())
+            values[field.path] = to_variant(value);
+    form_->set_fields(run_fields(), values);
+    if (safe_mode)
+        form_->set_value(QStringLiteral("toggles.safe_mode"), true);
+    scanned_.clear();
+    refusal_.clear();
+    starting_ = false;
+    data_->set_message(tr("Looking at the data…"), Role::secondary);
+    fit_->set_parts({}, 0);
+    fit_->set_words(tr("Working out what it needs…"), {});
+    update_start();
+    edited();
+    start_->setFocus();
+}
+
+Json ConfigurePage::config() const {
+    Json config = Json::object();
+    config["preset"] = preset_.toStdString();
+    const auto changes = form_->changes();
+    for (auto it = changes.begin(); it != changes.end(); ++it)
+        put_at_path(config, it.key(), to_json(it.value()));
+    return config;
+}
+
+void ConfigurePage::edited() {
+    if (form_->has_error())
+        return;
+    const QString data_set = form_->values().value(QStringLiteral("data")).toString();
+    if (data_set != scanned_) {
+        scanned_ = data_set;
+        emit scan_wanted(data_set);
+    }
+    emit plan_wanted(config());
+}
+
+void ConfigurePage::update_start() {
+    const QString error = form_->has_error() ? form_->error() : refusal_;
+    problem_->setText(error);
+    problem_->setVisible(!error.isEmpty());
+    start_->setEnabled(!form_->has_error() && !starting_);
+    start_->setText(starting_ ? tr("Starting…") : tr("Start"));
+    start_->setToolTip(error);
+}
+
+void ConfigurePage::set_starting(bool starting) {
+    starting_ = starting;
+    update_start();
+}
+
+void ConfigurePage::set_error(const QString& text) {
+    refusal_ = text;
+    set_starting(false);
+}
+
+void ConfigurePage::show_plan(const Json& plan) {
+    const Json memory = plan.contains("memory") ? plan["memory"] : Json::object();
+    const auto bytes = [&](const char* part) { return protocol::number_at(memory, part); };
+    const double limit = protocol::number_at(plan, "limit");
+    const double total = bytes("total");
+    const bool fits = protocol::flag_at(plan, "fits", true);
+    fit_->set_parts({{tr("Weights"), Role::series1, bytes("weights")},
+                     {tr("Optimizer"), Role::series4, bytes("optimizer")},
+                     {tr("Activations"), Role::series3, bytes("activations")},
+                     {tr("Workspace"), Role::series2, bytes("workspace")}},
+                    limit);
+    QStringList more;
+    if (const double seconds = protocol::number_at(plan, "estimated_seconds"); seconds > 0)
+        more.append(tr("about %1").arg(format_about(seconds)));
+    more.append(tr("%1 parameters").arg(format_short(protocol::number_at(plan, "parameters"))));
+    if (!fits && protocol::number_at(plan, "largest_batch") > 0)
+        more.prepend(tr("fits at batch %1").arg(format_count(protocol::number_at(plan, "largest_batch"))));
+    const QString sizes =
+        limit > 0 ? tr("%1 of %2").arg(format_bytes(total), format_bytes(limit)) : format_bytes(total);
+    fit_->set_words(fits ? tr("%1 · fits").arg(sizes) : tr("%1 · does not fit").arg(sizes),
+                    more.join(QStringLiteral(" · ")), fits ? Role::text : Role::attention);
+}
+
+void ConfigurePage::show_plan_error(const QString& text) {
+    fit_->set_parts({}, 0);
+    fit_->set_words(tr("Cannot run like this"), {}, Role::attention);
+    refusal_ = text;
+    update_start();
+}
+
+void ConfigurePage::show_scan(const Json& scan) {
+    std::vector<std::pair<QString, qint64>> classes;
+    images_ = static_cast<qint64>(protocol::number_at(scan, "images"));
+    if (const auto list = scan.find("classes"); list != scan.end() && list->is_array())
+        for (const Json& item : *list)
+            if (item.is_object())
+                classes.emplace_back(text_at(item, "name"), static_cast<qint64>(protocol::number_at(item, "count")));
+    const auto number_of_classes = classes.size();
+    data_->set_classes(QString::number(number_of_classes), std::move(classes));
+    std::vector<DataPanel::Finding> findings;
+    findings.push_back(
+        {QStringLiteral("check"), Role::good,
+         tr("%1 images of %2 × %3, %4")
+             .arg(format_count(static_cast<double>(images_)), format_count(protocol::number_at(scan, "width")),
+                  format_count(protocol::number_at(scan, "height")),
+                  protocol::number_at(scan, "channels") == 1 ? tr("grey") : tr("colour"))});
+    if (const auto bad = scan.find("bad"); bad != scan.end() && bad->is_array() && !bad->empty()) {
+        QString text = tr("%1 cannot be read and are skipped:").arg(bad->size());
+        for (std::size_t i = 0; i < std::min<std::size_t>(bad->size(), 5); ++i)
+            text += QStringLiteral("\n%1 (%2)").arg(text_at((*bad)[i], "file"), text_at((*bad)[i], "reason"));
+        findings.push_back({QStringLiteral("warning"), Role::attention, text});
+    }
+    if (const auto warnings = scan.find("warnings"); warnings != scan.end() && warnings->is_array())
+        for (const Json& warning : *warnings)
+            if (warning.is_string())
+                findings.push_back({QStringLiteral("info"), Role::hint, to_qstring(warning.get<std::string>())});
+    data_->set_findings(findings);
+}
+
+void ConfigurePage::show_scan_error(const QString& text) { data_->set_message(text, Role::fault); }
+
+void ConfigurePage::show_thumbnails(const Json& answer) {
+    std::vector<QImage> images;
+    if (const auto list = answer.find("images"); list != answer.end() && list->is_array())
+        for (const Json& item : *list) {
+            const QByteArray png = QByteArray::fromBase64(QByteArray::fromStdString(protocol::text_at(item, "png")));
+            if (QImage image = QImage::fromData(png, "PNG"); !image.isNull())
+                images.push_back(std::move(image));
+        }
+    const auto shown = images.size();
+    data_->set_images(tr("%1 of %2 images").arg(shown).arg(format_count(static_cast<double>(images_))),
+                      std::move(images));
+}
+
+} // namespace espalier

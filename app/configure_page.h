@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/json.h"
+
+#include <QWidget>
+
+class QLabel;
+class QPushButton;
+class QTimer;
+
+namespace espalier {
+
+class DataPanel;
+class FitBar;
+class RunForm;
+
+/// The centre of the window while a run is prepared: the form at the left, the data and the fit at the right. It says
+/// what has to be asked (scan, plan) and shows what came back.
+class ConfigurePage : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ConfigurePage(QWidget* parent = nullptr);
+
+    /// `config` of a preset. `safe_mode` is laid over it.
+    void set_preset(const QString& name, const QString& title, const Json& config, bool safe_mode);
+    [[nodiscard]] Json config() const; ///< what would be started: the preset's name and what differs from it
+    [[nodiscard]] QString preset() const { return preset_; }
+
+    void show_plan(const Json& plan);
+    void show_plan_error(const QString& text);
+    void show_scan(const Json& scan);
+    void show_scan_error(const QString& text);
+    void show_thumbnails(const Json& answer);
+    void set_starting(bool starting);    ///< between Start and its answer
+    void set_error(const QString& text); ///< of a start that was refused
+
+signals:
+    void plan_wanted(const Json& config);
+    void scan_wanted(const QString& data);
+    void start_requested(const Json& config);
+    void back_requested();
+    void copy_command_requested();
+
+private:
+    void edited();
+    void update_start();
+
+    QString preset_;
+    Json preset_config_ = Json::object();
+    QString scanned_;
+    qint64 images_ = 0;
+    QLabel* title_;
+    RunForm* form_;
+    DataPanel* data_;
+    FitBar* fit_;
+    QPushButton* start_;
+    QLabel* problem_;
+    QTimer* pause_; ///< of typing
+    bool starting_ = false;
+    QString refusal_;
+};
+
+} // namespace espalier

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "serve_link.h"
+
+#include <QElapsedTimer>
+#include <QThread>
+#include <functional>
+#include <map>
+
+namespace espalier {
+
+/// A connection to one `espalier-train serve`: on this machine, and by another program line in WSL or over ssh.
+/// Requests go out at once; what comes back is handed on when the window asks for it, in slices that leave it time to
+/// draw.
+class Machine : public QObject {
+    Q_OBJECT
+
+public:
+    struct Handlers {
+        std::function<void(const Json& answer)> answer;
+        std::function<void(const QString& text, int code)> error;
+        std::function<void(const Json& progress)> progress;
+        std::function<void(const RunEvent& event)> event;
+    };
+
+    Machine(const QString& name, const QString& program, const QStringList& arguments, QObject* parent = nullptr);
+    ~Machine() override;
+
+    void start();
+    [[nodiscard]] bool is_connected() const { return connected_; }
+    [[nodiscard]] const QString& name() const { return name_; }
+
+    /// Returns the request's number. Handlers run in the window's thread, inside of take(); after answer or error none
+    /// of them is called again. A connection that is lost answers every open request with an error.
+    std::int64_t request(const char* name, Json arguments = Json::object(), Handlers handlers = {});
+    /// Forgets the handlers and asks the other side to stop working on it.
+    void cancel(std::int64_t id);
+
+    /// Hands on what has come, for at most `budget_ms`. Returns whether something is left.
+    bool take(int budget_ms);
+
+    static constexpr int cancelled = 6; ///< code of the error that ends a cancelled request
+
+signals:
+    void connected();
+    /// The connection ended or could not be made. It is tried again a few times, after a growing while (`again`).
+    void lost(const QString& reason, bool again);
+
+private:
+    void dispatch(Message& message);
+    void lose(const QString& reason, bool may_return);
+
+    QString name_;
+    QThread thread_;
+    ServeLink* link_;
+    std::deque<Message> waiting_;
+    std::map<std::int64_t, Handlers> open_;
+    std::int64_t next_id_ = 1;
+    bool connected_ = false;
+    int failures_ = 0; ///< in a row, without a hello between them
+};
+
+/// `espalier-train` beside this program, in its libexec folder, or on the path.
+[[nodiscard]] QString find_engine();
+
+} // namespace espalier

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "event_stream.h"
+#include "log_view.h"
+#include "metric_series.h"
+#include "plot_overlay.h"
+#include "run_state.h"
+#include "step_clock.h"
+#include "timeline.h"
+
+#include <QObject>
+#include <array>
+#include <optional>
+
+namespace espalier {
+
+/// A series and its exponential mean (of the values' own count, corrected for its start; not finite values are left out
+/// of the mean).
+struct SmoothedSeries {
+    MetricSeries raw, smooth;
+
+    void append(std::int64_t step, const std::vector<float>& values, double weight);
+    void truncate_after(std::int64_t step);
+    void set_weight(double weight); ///< computes `smooth` anew
+
+private:
+    void extend(std::size_t from, double weight);
+
+    double mean_ = 0, correction_ = 1; ///< of the samples so far
+};
+
+/// One run, as its events tell it: the only place that knows which state follows which. Fed by events alone, live or
+/// old, real or replayed.
+class RunModel : public QObject {
+    Q_OBJECT
+
+public:
+    struct Checkpoint {
+        std::int64_t step = 0;
+        double time = 0; ///< seconds since 1970
+        double epoch = 0;
+        QString file;
+    };
+    struct Plan {
+        double parameters = 0, flops = 0, steps_per_epoch = 0;
+        std::int64_t epochs = 0, batch = 0;
+        QString backend, device, precision;
+        std::array<double, 4> memory{}; ///< bytes: weights, optimizer, activations, workspace
+        double memory_total = 0;
+        QStringList passes, notes;
+        std::vector<std::array<QString, 5>> layers; ///< layer, kind, shape, parameters, FLOPs
+    };
+
+    explicit RunModel(QString path, QObject* parent = nullptr);
+
+    void apply(const RunEvent& event);
+    /// No event will come any more: a run without an end was interrupted.
+    void close(const QString& reason = {});
+    void set_smoothing(double weight);
+    void set_name(const QString& name, const QString& kind);
+
+    [[nodiscard]] const QString& path() const { return path_; }
+    [[nodiscard]] const QString& name() const { return name_; }
+    [[nodiscard]] const QString& kind() const { return kind_; }
+    [[nodiscard]] RunState state() const { return state_; }
+    [[nodiscard]] bool is_saving() const { return saving_; }
+    [[nodiscard]] bool is_evaluating() const { return evaluating_; }
+    [[nodiscard]] const QString& reason() const { return reason_; } ///< of an end that was not asked for
+    [[nodiscard]] std::int64_t step() const { return step_; }
+    [[nodiscard]] std::int64_t last_step() const; ///< at which the run will end; 0: not known
+    [[nodiscard]] double epoch() const;           ///< fractional
+    [[nodiscard]] std::optional<double> seconds_left() const;
+    [[nodiscard]] double seconds_trained() const { return clock.seconds(); }
+    [[nodiscard]] const std::optional<Plan>& plan() const { return plan_; }
+    [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
+    [[nodiscard]] int warnings() const { return warnings_; }
+    [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }
+    [[nodiscard]] std::optional<double> best_accuracy() const { return best_accuracy_; }
+    [[nodiscard]] std::int64_t best_epoch() const { return best_epoch_; }
+    [[nodiscard]] std::optional<double> best_loss() const { return best_loss_; }
+    [[nodiscard]] double images_per_second() const { return images_per_second_; }
+    [[nodiscard]] double step_seconds() const { return step_seconds_; }
+    [[nodiscard]] const Json& resources() const { return resources_; } ///< the newest event of that name
+    [[nodiscard]] const std::vector<PlotMarker>& markers() const { return markers_; }
+    [[nodiscard]] const std::vector<TimelinePhase>& phases() const { return phases_; }
+    [[nodiscard]] const QString& story() const { return story_; } ///< of the newest thing that happened
+    [[nodiscard]] const std::vector<LogLine>& log() const { return log_; }
+    [[nodiscard]] QString detail() const; ///< for the rail: "Running · 12/30"
+
+    SmoothedSeries loss, accuracy;
+    MetricSeries validation_loss, validation_accuracy;
+    std::array<MetricSeries, 4> memory; ///< sums: weights; and optimizer; and activations; and workspace
+    MetricSeries gflops, utilisation;
+    StepClock clock;
+
+signals:
+    void state_changed(RunState state);
+
+private:
+    void set_state(RunState state, const QString& reason = {});
+    void take_steps(const RunEvent& event);
+    void take_phase(const RunEvent& event);
+    void take_plan(const RunEvent& event);
+    void take_evaluation(const RunEvent& event);
+    void take_checkpoint(const RunEvent& event);
+    void take_resources(const RunEvent& event);
+    void take_back(std::int64_t step);
+    void extend_phase(const QString& name, Role role);
+    void note(const RunEvent& event, const QString& text, Role role = Role::text);
+
+    QString path_, name_, kind_;
+    RunState state_ = RunState::preparing;
+    bool saving_ = false, evaluating_ = false;
+    QString reason_;
+    std::int64_t step_ = 0, start_ = 0;
+    double smoothing_ = 0.9;
+    std::optional<Plan> plan_;
+    std::optional<Checkpoint> checkpoint_;
+    std::optional<double> best_accuracy_, best_loss_;
+    std::int64_t best_epoch_ = 0;
+    int warnings_ = 0;
+    QStringList fallbacks_;
+    double images_per_second_ = 0, step_seconds_ = 0;
+    double pace_time_ = 0, pace_step_ = 0, event_time_ = 0; ///< where the measured pace began
+    Json resources_ = Json::object();
+    std::vector<PlotMarker> markers_;
+    std::vector<TimelinePhase> phases_;
+    QString story_;
+    std::vector<LogLine> log_;
+};
+
+} // namespace espalier

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_page.h"
+
+#include "format.h"
+#include "metric_tile.h"
+#include "plot_group.h"
+#include "progress_header.h"
+#include "state_band.h"
+#include "worker/protocol.h"
+
+#include <QDateTime>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+/// Which way the mean of a series moved over the last tenth of the run; nothing if it hardly did.
+int direction(const MetricSeries& series) {
+    const std::size_t size = series.size();
+    const std::size_t back = std::max<std::size_t>(10, size / 10);
+    if (size < back + 5)
+        return 0;
+    const double now = series.value_at(size - 1), then = series.value_at(size - 1 - back);
+    if (!std::isfinite(now) || !std::isfinite(then) ||
+        std::abs(now - then) < 0.004 * std::max(std::abs(now), std::abs(then)))
+        return 0;
+    return now > then ? 1 : -1;
+}
+
+double newest(const MetricSeries& series) { return series.empty() ? std::nan("") : series.value_at(series.size() - 1); }
+
+} // namespace
+
+RunPage::RunPage(QWidget* parent)
+    : QWidget(parent), header_(new ProgressHeader), band_(new StateBand), tile_row_(new QWidget), tabs_(new QTabBar),
+      pages_(new QStackedWidget), plots_(new PlotGroup), timeline_(new Timeline), log_(new LogView),
+      setup_(new QTextBrowser), folder_(new QPushButton(tr("Open folder"))) {
+    folder_->setProperty("kind", "quiet");
+    folder_->setObjectName(QStringLiteral("openFolder"));
+    const auto paint = [this] { folder_->setIcon(Theme::instance().icon(QStringLiteral("folder"), Role::secondary)); };
+    paint();
+    connect(&Theme::instance(), &Theme::changed, this, paint);
+    connect(&Theme::instance(), &Theme::changed, this, [this] { // buttons with icons, and colours inside of texts
+        band_state_.reset();
+        fill_setup();
+        fill_band();
+    });
+    connect(folder_, &QPushButton::clicked, this, [this] { emit action_requested(QStringLiteral("folder")); });
+    header_->add_action(folder_);
+    band_->setObjectName(QStringLiteral("band"));
+    band_->hide();
+
+    auto* tiles = new QHBoxLayout(tile_row_);
+    tiles->setContentsMargins(0, 0, 0, 0);
+    tiles->setSpacing(8);
+    const std::array<QString, 5> names{tr("Loss"), tr("Validation accuracy"), tr("Memory"), tr("GFLOPS"), tr("Speed")};
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+        tiles_[i] = new MetricTile(names[i]);
+        tiles->addWidget(tiles_[i]);
+    }
+
+    tabs_->setExpanding(false);
+    tabs_->setDrawBase(false);
+    tabs_->setObjectName(QStringLiteral("tabs"));
+    tabs_->setAccessibleName(tr("Views of the run"));
+    for (const QString& name : {tr("Live"), tr("Setup"), tr("Log")})
+        tabs_->addTab(name);
+    auto* rule = new QFrame;
+    rule->setObjectName(QStringLiteral("tabRule"));
+    rule->setFixedHeight(1);
+
+    auto* live = new QWidget;
+    auto* live_column = new QVBoxLayout(live);
+    live_column->setContentsMargins(0, 0, 0, 0);
+    live_column->setSpacing(8);
+    live_column->addWidget(plots_, 1);
+    live_column->addWidget(timeline_);
+    const auto carded = [](QWidget* inner) {
+        auto* card = new QFrame;
+        card->setProperty("card", true);
+        auto* column = new QVBoxLayout(card);
+        column->setContentsMargins(12, 10, 6, 8);
+        column->addWidget(inner);
+        return card;
+    };
+    setup_->setOpenLinks(false);
+    setup_->setFrameShape(QFrame::NoFrame);
+    setup_->setAccessibleName(tr("Setup of the run"));
+    pages_->addWidget(live);
+    pages_->addWidget(carded(setup_));
+    pages_->addWidget(carded(log_));
+    connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
+    connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
+        if (index == 0)
+            redraw_plots();
+    });
+
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 10, 16, 8);
+    column->setSpacing(0);
+    column->addWidget(header_);
+    column->addSpacing(8);
+    column->addWidget(band_);
+    column->addWidget(tile_row_);
+    column->addSpacing(6);
+    column->addWidget(tabs_);
+    column->addWidget(rule);
+    column->addSpacing(8);
+    column->addWidget(pages_, 1);
+
+    connect(plots_, &PlotGroup::smoothing_changed, this, [this](double weight) {
+        if (!run_)
+            return;
+        run_->set_smoothing(weight);
+        redraw_plots();
+    });
+    plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
+    plots_->accuracy()->set_empty_text(tr("The curve starts with the first step."));
+    plots_->memory()->set_empty_text(tr("Memory is measured once the network is built."));
+    plots_->gflops()->set_empty_text(tr("Arithmetic is measured while it trains."));
+}
+
+void RunPage::show_run(RunModel* run) {
+    run_ = run;
+    log_shown_ = markers_shown_ = 0;
+    log_->clear_lines();
+    config_.clear();
+    planned_ = false;
+    band_state_.reset();
+    band_->hide();
+    if (!run)
+        return;
+    using Shape = Curve::Shape;
+    plots_->loss()->set_curves({{{}, Role::series1, &run->loss.raw, Shape::faint},
+                                {tr("train"), Role::series1, &run->loss.smooth, Shape::line},
+                                {tr("validation"), Role::series2, &run->validation_loss, Shape::dash}});
+    plots_->accuracy()->set_curves({{{}, Role::series1, &run->accuracy.raw, Shape::faint},
+                                    {tr("train"), Role::series1, &run->accuracy.smooth, Shape::line},
+                                    {tr("validation"), Role::series2, &run->validation_accuracy, Shape::dash}});
+    plots_->memory()->set_curves({{tr("workspace"), Role::series2, &run->memory[3], Shape::area},
+                                  {tr("activations"), Role::series3, &run->memory[2], Shape::area},
+                                  {tr("optimizer"), Role::series4, &run->memory[1], Shape::area},
+                                  {tr("weights"), Role::series1, &run->memory[0], Shape::area}});
+    plots_->gflops()->set_curves({{tr("step"), Role::series1, &run->gflops, Shape::line}});
+    plots_->set_markers({});
+    plots_->set_clock(&run->clock);
+    connect(run, &RunModel::state_changed, this, [this, run] {
+        if (run == run_)
+            fill();
+    });
+    fill();
+}
+
+void RunPage::set_loading(bool loading) {
+    if (loading == loading_)
+        return;
+    loading_ = loading;
+    if (!loading) {
+        fill();
+        plots_->follow();
+    }
+}
+
+void RunPage::show_tab(int index) {
+    if (index < tabs_->count())
+        tabs_->setCurrentIndex(index);
+}
+
+int RunPage::tab_count() const { return tabs_->count(); }
+
+void RunPage::set_config_text(const QString& text) {
+    config_ = text;
+    fill_setup();
+}
+
+void RunPage::redraw_plots() {
+    if (run_ && isVisible())
+        plots_->refresh(true);
+}
+
+void RunPage::refresh() {
+    if (!run_ || !isVisible() || loading_)
+        return;
+    fill();
+    plots_->refresh();
+}
+
+void RunPage::fill() {
+    if (!run_)
+        return;
+    fill_header();
+    fill_band();
+    fill_tiles();
+    if (run_->plan() && !planned_)
+        fill_setup();
+    for (; log_shown_ < run_->log().size(); ++log_shown_)
+        log_->append_line(run_->log()[log_shown_]);
+    if (markers_shown_ != run_->markers().size()) {
+        markers_shown_ = run_->markers().size();
+        plots_->set_markers(run_->markers());
+    }
+    const bool over = !is_active(run_->state());
+    const double end = static_cast<double>(
+        over && run_->state() != RunState::interrupted ? std::max<std::int64_t>(run_->step(), 1) : run_->last_step());
+    plots_->set_progress(static_cast<double>(run_->step()), end);
+    timeline_->set_content(run_->phases(), run_->markers(), std::max(end, static_cast<double>(run_->last_step())));
+    timeline_->set_story(run_->story());
+    plots_->accuracy()->set_note(
+        run_->best_accuracy()
+            ? tr("best %1 at epoch %2").arg(format_percent(*run_->best_accuracy())).arg(run_->best_epoch())
+            : QString());
+}
+
+void RunPage::fill_header() {
+    header_->set_name(run_->name(), run_->kind());
+    const RunState state = run_->state();
+    header_->set_state(state, run_->is_saving() ? tr("Saving") : run_->is_evaluating() ? tr("Evaluating") : QString());
+    const auto& plan = run_->plan();
+    if (!plan) {
+        header_->set_progress(state == RunState::preparing ? tr("reading the data, building the network") : QString(),
+                              -1, {});
+        return;
+    }
+    const double share =
+        run_->last_step() > 0 ? static_cast<double>(run_->step()) / static_cast<double>(run_->last_step()) : 0;
+    const auto epoch = std::min<std::int64_t>(static_cast<std::int64_t>(run_->epoch()) + 1, plan->epochs);
+    if (state == RunState::finished) {
+        header_->set_progress(
+            tr("%1 epochs in %2").arg(format_count(std::round(run_->epoch())), format_clock(run_->seconds_trained())),
+            -1, {});
+        return;
+    }
+    const auto left = run_->seconds_left();
+    header_->set_progress(tr("epoch %1 of %2").arg(epoch).arg(plan->epochs), share,
+                          left ? tr("%1 left").arg(format_clock(*left)) : QString());
+}
+
+void RunPage::fill_tiles() {
+    using Trend = MetricTile::Trend;
+    const bool over = !is_active(run_->state()) && run_->best_accuracy().has_value();
+    const double loss = newest(run_->loss.smooth);
+    const int falls = direction(run_->loss.smooth);
+    tiles_[0]->set_value(std::isfinite(loss)      ? format_loss(loss)
+                         : run_->loss.raw.empty() ? QStringLiteral("–")
+                                                  : format_loss(newest(run_->loss.raw)),
+                         over || falls == 0 ? Trend::none
+                         : falls < 0        ? Trend::falling_is_good
+                                            : Trend::rising_is_bad);
+    tiles_[0]->set_context(run_->best_loss() ? tr("best validation %1").arg(format_loss(*run_->best_loss()))
+                                             : tr("of training"));
+
+    const auto& validation = run_->validation_accuracy;
+    const std::size_t evaluations = validation.size();
+    if (over) {
+        tiles_[1]->set_label(tr("Best accuracy"));
+        tiles_[1]->set_value(format_percent(*run_->best_accuracy()));
+        tiles_[1]->set_context(tr("at epoch %1").arg(run_->best_epoch()));
+    } else {
+        tiles_[1]->set_label(tr("Validation accuracy"));
+        const int rises = evaluations < 2                                                               ? 0
+                          : validation.value_at(evaluations - 1) > validation.value_at(evaluations - 2) ? 1
+                                                                                                        : -1;
+        tiles_[1]->set_value(evaluations ? format_percent(newest(validation)) : QStringLiteral("–"),
+                             rises == 0  ? Trend::none
+                             : rises > 0 ? Trend::rising_is_good
+                                         : Trend::falling_is_bad);
+        tiles_[1]->set_context(run_->best_accuracy() ? tr("best %1").arg(format_percent(*run_->best_accuracy()))
+                               : run_->accuracy.smooth.empty()
+                                   ? tr("after the first epoch")
+                                   : tr("training %1").arg(format_percent(newest(run_->accuracy.smooth))));
+    }
+
+    const Json& resources = run_->resources();
+    const auto memory = resources.find("memory");
+    const Json sizes = memory != resources.end() ? *memory : Json::object();
+    const double planned = run_->plan() ? run_->plan()->memory_total : 0;
+    const double used = protocol::number_at(sizes, "total", newest(run_->memory[3]));
+    tiles_[2]->set_value(std::isfinite(used) && used > 0 ? format_bytes(used)
+                         : planned > 0                   ? format_bytes(planned)
+                                                         : QStringLiteral("–"));
+    const double process = protocol::number_at(sizes, "process");
+    const double total = protocol::number_at(sizes, "device_total");
+    tiles_[2]->set_context(total > 0     ? tr("of %1 · fits").arg(format_bytes(total))
+                           : process > 0 ? tr("%1 with the program").arg(format_bytes(process))
+                           : planned > 0 ? tr("as planned")
+                                         : QString());
+    const double rate = newest(run_->gflops);
+    tiles_[3]->set_value(std::isfinite(rate) ? format_count(rate) : QStringLiteral("–"));
+    const double utilisation = protocol::number_at(resources, "utilisation", std::nan(""));
+    tiles_[3]->set_context(std::isfinite(utilisation) ? tr("utilisation %1").arg(format_percent(utilisation))
+                           : run_->plan()             ? tr("%1FLOP a step").arg(format_short(run_->plan()->flops))
+                                                      : QString());
+    if (over && run_->state() == RunState::finished) {
+        tiles_[4]->set_label(tr("Duration"));
+        tiles_[4]->set_value(format_clock(run_->seconds_trained()));
+        tiles_[4]->set_context(tr("%1 img/s").arg(format_count(std::round(run_->images_per_second()))));
+        return;
+    }
+    tiles_[4]->set_label(tr("Speed"));
+    double images = run_->images_per_second();
+    if (run_->plan() && run_->step_seconds() > 0 && images <= 0)
+        images = static_cast<double>(run_->plan()->batch) / run_->step_seconds();
+    tiles_[4]->set_value(images > 0 ? tr("%1 img/s").arg(format_count(std::round(images))) : QStringLiteral("–"));
+    tiles_[4]->set_context(run_->step_seconds() > 0
+                               ? tr("step %1 ms").arg(screen_locale().toString(run_->step_seconds() * 1000, 'f', 1))
+                               : QString());
+}
+
+void RunPage::fill_band() {
+    if (!run_ || (band_state_ == run_->state() && band_reason_ == run_->reason()))
+        return;
+    band_state_ = run_->state();
+    band_reason_ = run_->reason();
+    band_->clear_actions();
+    const auto action = [this](const QString& text, const char* icon, bool primary, const char* command) {
+        auto* button = band_->add_action(text, QLatin1String(icon), primary);
+        button->setObjectName(QStringLiteral("band-") + QLatin1String(command));
+        connect(button, &QPushButton::clicked, this,
+                [this, command] { emit action_requested(QLatin1String(command)); });
+    };
+    const QString step = format_count(static_cast<double>(run_->step()));
+    const QString saved =
+        run_->checkpoint()
+            ? tr("The last checkpoint is of step %1.").arg(format_count(static_cast<double>(run_->checkpoint()->step)))
+            : tr("No checkpoint has been written yet.");
+    switch (run_->state()) {
+    case RunState::paused:
+        band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step),
+                           tr("Its memory is free again. %1").arg(saved));
+        action(tr("Resume"), "play", true, "resume");
+        action(tr("Stop"), "stop", false, "stop");
+        break;
+    case RunState::failed:
+    case RunState::interrupted: {
+        const QString why = !run_->reason().isEmpty() ? run_->reason() : tr("The run ended without saying why.");
+        band_->set_message(StateBand::Tone::fault, why,
+                           run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved);
+        action(tr("Resume"), "play", true, "resume");
+        action(tr("Resume in safe mode"), "shield", false, "resume_safe");
+        action(tr("Copy report"), "copy", false, "report");
+        break;
+    }
+    case RunState::stopped:
+        band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), saved);
+        action(tr("Resume"), "play", true, "resume");
+        break;
+    case RunState::finished:
+        band_->set_message(StateBand::Tone::info,
+                           run_->best_accuracy() ? tr("Finished: %1 of the validation images are told right.")
+                                                       .arg(format_percent(*run_->best_accuracy()))
+                                                 : tr("Finished"),
+                           tr("The weights, the curves as CSV and the log are in the run's folder."));
+        action(tr("More epochs…"), "repeat", false, "more_epochs");
+        break;
+    default:
+        break;
+    }
+    const bool shown = !is_active(run_->state()) || run_->state() == RunState::paused;
+    band_->setVisible(shown);
+    // a fault is more important than its numbers, and the plots keep their room
+    tile_row_->setVisible(!shown || run_->state() == RunState::finished);
+    layout()->activate();
+}
+
+void RunPage::fill_setup() {
+    if (!run_)
+        return;
+    const Theme& theme = Theme::instance();
+    const QString faint = theme.color(Role::secondary).name(), rule = theme.color(Role::inner_border).name();
+    if (!run_->plan()) {
+        setup_->setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
+                            .arg(faint, tr("What will be trained stands here once the network is built.")));
+        return;
+    }
+    planned_ = true;
+    const RunModel::Plan& plan = *run_->plan();
+    QString html = QStringLiteral("<table cellpadding='3'>");
+    const auto row = [&](const QString& name, const QString& value) {
+        if (!value.isEmpty())
+            html += QStringLiteral("<tr><td style='color:%1' width='170'>%2</td><td>%3</td></tr>")
+                        .arg(faint, name.toHtmlEscaped(), value.toHtmlEscaped());
+    };
+    row(tr("Parameters"), format_count(plan.parameters));
+    row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
+    row(tr("Epochs"),
+        tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
+    row(tr("Device"), plan.device.isEmpty() ? plan.backend : QStringLiteral("%1 (%2)").arg(plan.device, plan.backend));
+    row(tr("Precision"), plan.precision);
+    row(tr("Planned memory"),
+        tr("%1: weights %2, optimizer %3, activations %4, workspace %5")
+            .arg(format_bytes(plan.memory_total), format_bytes(plan.memory[0]), format_bytes(plan.memory[1]),
+                 format_bytes(plan.memory[2]), format_bytes(plan.memory[3])));
+    row(tr("Operations after passes"), plan.passes.join(QStringLiteral(", ")));
+    row(tr("Notes"), plan.notes.join(QStringLiteral(" ")));
+    row(tr("Folder"), run_->path());
+    html += QStringLiteral("</table>");
+    if (!plan.layers.empty()) {
+        html += QStringLiteral("<p></p><table cellpadding='4' cellspacing='0' width='100%'><tr>");
+        const std::array<QString, 5> heads{tr("Layer"), tr("Kind"), tr("Output"), tr("Parameters"), tr("FLOPs")};
+        for (std::size_t i = 0; i < heads.size(); ++i)
+            html += QStringLiteral("<td style='color:%1; border-bottom: 1px solid %2' align='%3'>%4</td>")
+                        .arg(faint, rule, i < 3 ? QStringLiteral("left") : QStringLiteral("right"), heads[i]);
+        html += QStringLiteral("</tr>");
+        for (const auto& layer : plan.layers) {
+            html += QStringLiteral("<tr>");
+            for (std::size_t i = 0; i < layer.size(); ++i)
+                html +=
+                    QStringLiteral("<td style='border-bottom: 1px solid %1' align='%2'>%3</td>")
+                        .arg(rule, i < 3 ? QStringLiteral("left") : QStringLiteral("right"), layer[i].toHtmlEscaped());
+            html += QStringLiteral("</tr>");
+        }
+        html += QStringLiteral("</table>");
+    }
+    if (!config_.isEmpty())
+        html += QStringLiteral("<p></p><p style='color:%1'>%2</p><pre>%3</pre>")
+                    .arg(faint, tr("Configuration"), config_.toHtmlEscaped());
+    setup_->setHtml(html);
+}
+
+} // namespace espalier

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_store.h"
+
+#include "format.h"
+#include "json_convert.h"
+
+#include <algorithm>
+
+namespace espalier {
+
+namespace {
+
+Json path_argument(const QString& path) { return Json{{"path", path.toStdString()}}; }
+
+RunEntry read_entry(const Json& item) {
+    RunEntry entry;
+    entry.id = text_at(item, "path");
+    entry.name = text_at(item, "name", entry.id.section(QLatin1Char('/'), -1));
+    entry.state = state_named(text_at(item, "state"));
+    const double epoch = protocol::number_at(item, "epoch"), epochs = protocol::number_at(item, "epochs");
+    const double best = protocol::number_at(item, "best_accuracy", -1);
+    const QString step = format_count(protocol::number_at(item, "step"));
+    switch (entry.state) {
+    case RunState::preparing:
+    case RunState::running:
+        entry.detail = RunStore::tr("Running · %1/%2").arg(epoch).arg(epochs);
+        break;
+    case RunState::paused:
+        entry.detail = RunStore::tr("Paused · epoch %1").arg(epoch);
+        break;
+    case RunState::finished:
+        entry.detail = best >= 0 ? QStringLiteral("%1 · %2").arg(format_percent(best),
+                                                                 format_about(protocol::number_at(item, "seconds")))
+                                 : state_title(entry.state);
+        break;
+    default:
+        entry.detail = RunStore::tr("%1 · step %2").arg(state_title(entry.state), step);
+    }
+    return entry;
+}
+
+} // namespace
+
+RunStore::RunStore(Machine* machine, QObject* parent) : QObject(parent), machine_(machine) {
+    if (machine_)
+        connect(machine_, &Machine::connected, this, &RunStore::reattach_all);
+}
+
+void RunStore::reload() {
+    machine_->request("runs", Json::object(),
+                      {[this](const Json& answer) {
+                           runs_.clear();
+                           if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
+                               for (const Json& item : *list)
+                                   if (item.is_object())
+                                       runs_.push_back(read_entry(item));
+                           update_entries();
+                           emit runs_changed();
+                       },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
+}
+
+RunModel* RunStore::open(const QString& path) {
+    const bool known = models_.contains(path);
+    RunModel* model = adopt(path);
+    if (!known || (is_active(path) && !attached_.contains(path)))
+        attach(path);
+    return model;
+}
+
+RunModel* RunStore::adopt(const QString& path) {
+    auto& model = models_[path];
+    if (!model) {
+        model = std::make_unique<RunModel>(path);
+        for (const RunEntry& entry : runs_)
+            if (entry.id == path)
+                model->set_name(entry.name, {});
+        connect(model.get(), &RunModel::state_changed, this,
+                [this, path, before = model->state()](RunState now) mutable {
+                    const RunState was = before;
+                    before = now;
+                    update_entries();
+                    if (!is_loading(path))
+                        emit state_changed(path, was, now);
+                });
+    }
+    return model.get();
+}
+
+void RunStore::attach(const QString& path) {
+    loading_[path] = true;
+    const auto over = [this, path](const QString& reason) {
+        attached_.erase(path);
+        RunModel* model = models_[path].get();
+        model->close(reason);
+        if (std::exchange(loading_[path], false))
+            emit loaded(path);
+    };
+    attached_[path] = machine_->request(
+        "attach", path_argument(path),
+        {[over](const Json&) { over({}); },
+         [this, over, path](const QString& text, int) {
+             if (machine_->is_connected())
+                 over(text);
+             else
+                 attached_.erase(path); // it goes on there; so will the curves when the machine is back
+         },
+         [this, path](const Json& progress) {
+             if (protocol::flag_at(progress, "caught_up") && std::exchange(loading_[path], false))
+                 emit loaded(path);
+         },
+         [this, path](const RunEvent& event) { models_[path]->apply(event); }});
+}
+
+void RunStore::reattach_all() {
+    reload();
+    for (auto& [path, model] : models_)
+        if (is_active(path) && !attached_.contains(path))
+            attach(path); // the events from the beginning replace what is there
+}
+
+bool RunStore::is_loading(const QString& path) const {
+    const auto found = loading_.find(path);
+    return found != loading_.end() && found->second;
+}
+
+bool RunStore::is_active(const QString& path) const {
+    if (const auto model = models_.find(path); model != models_.end() && !is_loading(path))
+        return espalier::is_active(model->second->state());
+    for (const RunEntry& entry : runs_)
+        if (entry.id == path)
+            return espalier::is_active(entry.state);
+    return false;
+}
+
+QStringList RunStore::active() const {
+    QStringList paths;
+    for (const RunEntry& entry : runs_)
+        if (is_active(entry.id))
+            paths.append(entry.id);
+    return paths;
+}
+
+void RunStore::start(const Json& config, const QString& name) {
+    Json arguments{{"config", config}};
+    if (!name.isEmpty())
+        arguments["name"] = name.toStdString();
+    machine_->request("start", std::move(arguments),
+                      {[this](const Json& answer) {
+                           const QString path = text_at(answer, "path");
+                           RunEntry entry{path, path.section(QLatin1Char('/'), -1), state_title(RunState::preparing),
+                                          RunState::preparing};
+                           runs_.insert(runs_.begin(), entry);
+                           emit runs_changed();
+                           emit started(path);
+                       },
+                       [this](const QString& text, int) { emit start_refused(text); },
+                       {},
+                       {}});
+}
+
+void RunStore::resume(const QString& path, const Json& set) {
+    Json arguments = path_argument(path);
+    if (!set.empty())
+        arguments["set"] = set;
+    machine_->request("resume", std::move(arguments),
+                      {[this, path](const Json&) {
+                           if (!attached_.contains(path))
+                               attach(path);
+                           emit started(path);
+                       },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
+}
+
+void RunStore::command(const QString& path, const QString& command, std::function<void()> done) {
+    Json arguments = path_argument(path);
+    arguments["command"] = command.toStdString();
+    machine_->request("command", std::move(arguments),
+                      {[done](const Json&) {
+                           if (done)
+                               done();
+                       },
+                       [this, done](const QString& text, int) {
+                           emit failed(text);
+                           if (done)
+                               done();
+                       },
+                       {},
+                       {}});
+}
+
+void RunStore::remove(const QString& path) {
+    machine_->request(
+        "delete", path_argument(path),
+        {[this, path](const Json&) { reload(); }, [this](const QString& text, int) { emit failed(text); }, {}, {}});
+}
+
+void RunStore::update_entries() {
+    for (RunEntry& entry : runs_) {
+        const auto model = models_.find(entry.id);
+        if (model == models_.end() || is_loading(entry.id))
+            continue;
+        const QString detail = model->second->detail();
+        if (detail == entry.detail && model->second->state() == entry.state)
+            continue;
+        entry.detail = detail;
+        entry.state = model->second->state();
+        emit entry_changed(entry);
+    }
+}
+
+} // namespace espalier

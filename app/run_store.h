@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "machine.h"
+#include "run_model.h"
+#include "run_rail.h"
+
+#include <map>
+#include <memory>
+
+namespace espalier {
+
+/// The runs of a machine: its list, and a model of each one that has been opened.
+class RunStore : public QObject {
+    Q_OBJECT
+
+public:
+    explicit RunStore(Machine* machine, QObject* parent = nullptr);
+
+    void reload(); ///< the list; `runs_changed` when it is there
+    [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
+    /// The model of a run. The first time it is attached to: all its events, then the live ones.
+    RunModel* open(const QString& path);
+    /// A run of which no machine knows: a replay.
+    RunModel* adopt(const QString& path);
+    [[nodiscard]] bool is_loading(const QString& path) const; ///< its past is still coming in
+    /// Opened or not, whether a worker holds it.
+    [[nodiscard]] bool is_active(const QString& path) const;
+    [[nodiscard]] QStringList active() const;
+    void start(const Json& config, const QString& name);
+    void resume(const QString& path, const Json& set);
+    /// `done` is called when the run has taken the command or the machine refused it.
+    void command(const QString& path, const QString& command, std::function<void()> done = {});
+    void remove(const QString& path);
+    /// Puts what open models know into the list. Called by the window's timer.
+    void update_entries();
+
+signals:
+    void runs_changed();
+    void entry_changed(const RunEntry& entry);
+    void started(const QString& path);
+    void start_refused(const QString& text);
+    void loaded(const QString& path);
+    void state_changed(const QString& path, RunState before, RunState now);
+    void failed(const QString& text); ///< a request that a person has to hear about
+
+private:
+    void attach(const QString& path);
+    void reattach_all();
+
+    Machine* machine_;
+    std::vector<RunEntry> runs_;
+    std::map<QString, std::unique_ptr<RunModel>> models_;
+    std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
+    std::map<QString, bool> loading_;
+};
+
+} // namespace espalier

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "settings.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <array>
+
+namespace espalier {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("espalier::Settings", text); }
+
+constexpr std::array<const char*, 3> theme_names = {"system", "light", "dark"};
+
+} // namespace
+
+QString Settings::default_file() {
+    return QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation) + QStringLiteral("/settings.json");
+}
+
+Settings Settings::load(const QString& path, QString* problem) {
+    Settings settings;
+    QFile file(path);
+    if (!file.exists())
+        return settings;
+    QJsonParseError error;
+    QJsonObject object;
+    if (file.open(QIODevice::ReadOnly))
+        object = QJsonDocument::fromJson(file.readAll(), &error).object();
+    if (!object.contains(QStringLiteral("version"))) {
+        const QString aside = path + QStringLiteral(".damaged");
+        QFile::remove(aside);
+        file.close();
+        QFile::rename(path, aside);
+        if (problem)
+            *problem = tr("The settings could not be read and start anew. The damaged file is kept as %1.").arg(aside);
+        return settings;
+    }
+    const QString theme = object[QStringLiteral("theme")].toString();
+    for (std::size_t i = 0; i < theme_names.size(); ++i)
+        if (theme == QLatin1String(theme_names[i]))
+            settings.theme = static_cast<Theme::Mode>(i);
+    settings.geometry = QByteArray::fromBase64(object[QStringLiteral("geometry")].toString().toLatin1());
+    settings.last_run = object[QStringLiteral("last_run")].toString();
+    settings.safe_mode = object[QStringLiteral("safe_mode")].toBool();
+    return settings;
+}
+
+QString Settings::save(const QString& path) const {
+    QDir().mkpath(QFileInfo(path).path());
+    QSaveFile file(path);
+    const QJsonObject object{{QStringLiteral("version"), version},
+                             {QStringLiteral("theme"), QLatin1String(theme_names[static_cast<std::size_t>(theme)])},
+                             {QStringLiteral("geometry"), QString::fromLatin1(geometry.toBase64())},
+                             {QStringLiteral("last_run"), last_run},
+                             {QStringLiteral("safe_mode"), safe_mode}};
+    if (!file.open(QIODevice::WriteOnly) || file.write(QJsonDocument(object).toJson()) < 0 || !file.commit())
+        return tr("The settings could not be written to %1: %2").arg(path, file.errorString());
+    return {};
+}
+
+} // namespace espalier

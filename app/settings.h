@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "theme.h"
+
+#include <QByteArray>
+#include <QString>
+
+namespace espalier {
+
+/// What the window remembers. One JSON file with a version, written whole or not at all.
+struct Settings {
+    Theme::Mode theme = Theme::Mode::system;
+    QByteArray geometry;
+    QString last_run; ///< its path
+    bool safe_mode = false;
+
+    static constexpr int version = 1;
+    /// A file that cannot be read is set aside as "settings.json.damaged", and `problem` says so; the defaults are
+    /// returned. No file is no problem. Settings of a newer version are read as far as they are known.
+    static Settings load(const QString& file, QString* problem);
+    /// Returns what went wrong, empty if nothing.
+    [[nodiscard]] QString save(const QString& file) const;
+    /// settings.json in the configuration folder of this user.
+    [[nodiscard]] static QString default_file();
+};
+
+} // namespace espalier

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "live_plot.h"
+
+#include "format.h"
+#include "plot_header.h"
+#include "plot_ticker.h"
+
+#include <QHBoxLayout>
+#include <QHelpEvent>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+constexpr double pen_width = 1.5;               ///< logical pixels
+constexpr double zoom_step = 0.8;               ///< of the visible range for one notch of the wheel
+constexpr QMargins axis_margins(46, 6, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
+/// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
+/// pixels.
+constexpr int pixels_a_dash_point = 4;
+
+QColor mixed(const QColor& over, const QColor& under, double share) {
+    return QColor::fromRgbF(over.redF() * share + under.redF() * (1 - share),
+                            over.greenF() * share + under.greenF() * (1 - share),
+                            over.blueF() * share + under.blueF() * (1 - share));
+}
+
+Measure axis_measure(AxisKind kind) {
+    return kind == AxisKind::step ? Measure::step : kind == AxisKind::epoch ? Measure::epoch : Measure::time;
+}
+
+QString value_text(double value, Measure measure) {
+    switch (measure) {
+    case Measure::percent:
+        return format_percent(value);
+    case Measure::bytes:
+        return format_bytes(value);
+    case Measure::count:
+        return format_count(value);
+    default:
+        return format_loss(value);
+    }
+}
+
+} // namespace
+
+LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
+    : QFrame(parent), title_(title), measure_(measure), plot_(new QCustomPlot(this)), header_(new PlotHeader(this)) {
+    setProperty("card", true);
+    setFocusPolicy(Qt::StrongFocus);
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(12, 0, 12, 0);
+    top->setSpacing(2);
+    top->addWidget(header_, 1);
+    options_ = new QHBoxLayout;
+    options_->setSpacing(2);
+    top->addLayout(options_);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(1, 8, 1, 6);
+    column->setSpacing(2);
+    column->addLayout(top);
+    column->addWidget(plot_, 1);
+
+    plot_->setFocusPolicy(Qt::NoFocus);
+    plot_->setPlottingHint(QCP::phFastPolylines, true); // pens wider than 1 take seconds without it
+    plot_->setPlottingHint(QCP::phCacheLabels, true);
+    plot_->setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid);
+    plot_->setNoAntialiasingOnDrag(false);
+    plot_->axisRect()->setAutoMargins(QCP::msNone);
+    plot_->axisRect()->setMargins(axis_margins);
+    plot_->xAxis->setTicker(QSharedPointer<PlotTicker>::create(Measure::step));
+    plot_->yAxis->setTicker(QSharedPointer<PlotTicker>::create(measure));
+    for (QCPAxis* axis : {plot_->xAxis, plot_->yAxis}) {
+        axis->ticker()->setTickCount(4);
+        axis->setTickLength(0);
+        axis->setSubTicks(false);
+        axis->setTickLabelPadding(6);
+        axis->setBasePen(Qt::NoPen);
+        axis->setTickPen(Qt::NoPen);
+    }
+    plot_->xAxis->grid()->setVisible(false);
+    plot_->yAxis->grid()->setZeroLinePen(Qt::NoPen);
+    overlay_ = new PlotOverlay(plot_->axisRect());
+    crosshair_ = new PlotCrosshair(plot_->axisRect());
+    plot_->installEventFilter(this);
+    plot_->setMouseTracking(true);
+    set_title(title);
+    apply_theme();
+    connect(&Theme::instance(), &Theme::changed, this, &LivePlot::apply_theme);
+}
+
+void LivePlot::set_title(const QString& title) {
+    title_ = title;
+    setAccessibleName(tr("%1 plot").arg(title));
+    header_->set_title(title);
+}
+
+void LivePlot::set_curves(std::vector<Curve> curves) {
+    curves_ = std::move(curves);
+    plot_->clearGraphs();
+    graphs_.clear();
+    for (const Curve& curve : curves_) {
+        QCPGraph* graph = plot_->addGraph();
+        graph->setAdaptiveSampling(false); // the series reduces itself
+        if (curve.shape == Curve::Shape::area)
+            graph->setLineStyle(QCPGraph::lsStepLeft);
+        graphs_.push_back(graph);
+    }
+    header_->set_curves(curves_);
+    apply_theme();
+}
+
+void LivePlot::apply_theme() {
+    const Theme& theme = Theme::instance();
+    const QColor panel = theme.color(Role::panel);
+    plot_->setBackground(panel);
+    plot_->axisRect()->setBackground(Qt::NoBrush);
+    for (QCPAxis* axis : {plot_->xAxis, plot_->yAxis}) {
+        axis->setTickLabelFont(theme.font(TextSize::small));
+        axis->setTickLabelColor(theme.color(Role::hint));
+        axis->grid()->setPen(QPen(theme.color(Role::grid), 1));
+    }
+    for (std::size_t i = 0; i < graphs_.size(); ++i) {
+        const Curve& curve = curves_[i];
+        const QColor color = theme.color(curve.role);
+        QPen pen(color, pen_width);
+        switch (curve.shape) {
+        case Curve::Shape::line:
+            break;
+        case Curve::Shape::dash:
+            pen.setDashPattern({4, 2.4});
+            break;
+        case Curve::Shape::faint:
+            pen = QPen(mixed(color, panel, 0.38), 1);
+            break;
+        case Curve::Shape::area:
+            graphs_[i]->setBrush(mixed(color, panel, 0.72));
+            pen = QPen(Qt::NoPen);
+            break;
+        }
+        graphs_[i]->setPen(pen);
+    }
+    if (plot_->xAxis->range().size() > 0)
+        plot_->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LivePlot::set_clock(const StepClock* clock) { clock_ = clock; }
+
+void LivePlot::set_axis(AxisKind kind) {
+    kind_ = kind;
+    plot_->xAxis->setTicker(QSharedPointer<PlotTicker>::create(axis_measure(kind)));
+    plot_->xAxis->ticker()->setTickCount(4);
+}
+
+void LivePlot::set_range(double low, double high, bool following) {
+    following_ = following;
+    plot_->xAxis->setRange(low, high);
+}
+
+void LivePlot::set_markers(std::vector<PlotMarker> markers) { overlay_->markers = std::move(markers); }
+
+void LivePlot::set_limit(std::optional<double> value, const QString& text) {
+    limit_ = value;
+    overlay_->limit = value;
+    overlay_->limit_text = text;
+}
+
+void LivePlot::set_logarithmic(bool on) {
+    logarithmic_ = on;
+    plot_->yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    if (on)
+        plot_->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+    else
+        plot_->yAxis->setTicker(QSharedPointer<PlotTicker>::create(measure_));
+    plot_->yAxis->ticker()->setTickCount(4);
+    plot_->yAxis->setNumberFormat(QStringLiteral("g"));
+    plot_->yAxis->setNumberPrecision(3);
+    plot_->yAxis->setSubTicks(false);
+    refresh();
+}
+
+void LivePlot::set_note(const QString& text) {
+    note_ = text;
+    if (!crosshair_->position)
+        header_->set_note(note_);
+}
+
+void LivePlot::set_empty_text(const QString& text) { overlay_->empty_text = text; }
+
+void LivePlot::add_option(QWidget* control) { options_->addWidget(control); }
+
+double LivePlot::plot_width() const { return plot_->axisRect()->width(); }
+
+QRect LivePlot::plot_area() const { return plot_->axisRect()->rect().translated(plot_->pos()); }
+
+void LivePlot::set_crosshair(std::optional<double> position) {
+    if (position == crosshair_->position)
+        return;
+    crosshair_->position = position;
+    header_->set_note(position && clock_ ? readout(clock_->to_step(kind_, *position)) : note_);
+    plot_->layer(QStringLiteral("overlay"))->replot();
+}
+
+QString LivePlot::readout(double step) const {
+    QStringList parts;
+    for (const Curve& curve : curves_) {
+        if (curve.shape == Curve::Shape::faint || curve.series->empty())
+            continue;
+        const std::size_t index = curve.series->index_at(step);
+        if (index < curve.series->size() && curve.shape != Curve::Shape::area)
+            parts.append(QStringLiteral("%1 %2").arg(curve.name, value_text(curve.series->value_at(index), measure_)));
+        else if (index < curve.series->size() && parts.isEmpty())
+            parts.append(tr("total %1").arg(value_text(curve.series->value_at(index), measure_)));
+    }
+    if (!parts.isEmpty())
+        parts.prepend(tr("step %1").arg(format_count(std::max(0.0, std::round(step)))));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void LivePlot::set_data() {
+    const QCPRange range = plot_->xAxis->range();
+    const double low = clock_ ? clock_->to_step(kind_, range.lower) : range.lower;
+    const double high = clock_ ? clock_->to_step(kind_, range.upper) : range.upper;
+    const int columns = std::max(1, plot_->axisRect()->width());
+    const auto to_axis = [&](double step) { return clock_ ? clock_->to_axis(kind_, step) : step; };
+    std::vector<Sample> bad;
+    overlay_->not_finite.clear();
+    for (std::size_t i = 0; i < graphs_.size(); ++i) {
+        const Curve& curve = curves_[i];
+        curve.series->reduce(low, high, curve.shape == Curve::Shape::dash ? columns / pixels_a_dash_point : columns,
+                             samples_);
+        QVector<QCPGraphData> points;
+        points.reserve(static_cast<qsizetype>(samples_.size()));
+        for (const Sample& sample : samples_)
+            points.append(
+                QCPGraphData(to_axis(sample.step), logarithmic_ && sample.value <= 0 ? qQNaN() : sample.value));
+        graphs_[i]->data()->set(points, true);
+        if (curve.series->has_non_finite()) {
+            curve.series->non_finite(low, high, columns / 8, bad);
+            for (const Sample& sample : bad)
+                overlay_->not_finite.push_back(to_axis(sample.step));
+        }
+        // one value alone has no line: a dot shows that it is there
+        const bool alone = samples_.size() == 1 && curve.shape != Curve::Shape::area;
+        graphs_[i]->setScatterStyle(alone ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle());
+    }
+    overlay_->marker_positions.clear();
+    for (const PlotMarker& marker : overlay_->markers)
+        overlay_->marker_positions.push_back(to_axis(marker.position));
+}
+
+void LivePlot::set_vertical_range() {
+    const QCPRange range = plot_->xAxis->range();
+    const double low = clock_ ? clock_->to_step(kind_, range.lower) : range.lower;
+    const double high = clock_ ? clock_->to_step(kind_, range.upper) : range.upper;
+    Extent extent;
+    for (const Curve& curve : curves_)
+        extent.add(curve.series->extent(low, high));
+    if (extent.empty) {
+        plot_->yAxis->setRange(logarithmic_ ? 0.01 : 0, measure_ == Measure::bytes ? 1024. * 1024 * 1024 : 1);
+        return;
+    }
+    if (logarithmic_) {
+        const double bottom = extent.low > 0 ? extent.low : std::max(extent.high, 1e-6) * 1e-4;
+        plot_->yAxis->setRange(std::pow(10, std::floor(std::log10(bottom) * 2) / 2),
+                               std::pow(10, std::ceil(std::log10(std::max(extent.high, bottom * 2)) * 2) / 2));
+        return;
+    }
+    const bool areas = !curves_.empty() && curves_.front().shape == Curve::Shape::area;
+    if (following_ || areas) {
+        double top = extent.high;
+        if (limit_ && areas && *limit_ < top * 2) // a limit far above would flatten what is below it
+            top = std::max(top, *limit_ * 1.02);
+        top = measure_ == Measure::percent ? std::max(1.0, top) : round_up(std::max(top * 1.02, 1e-12), measure_);
+        plot_->yAxis->setRange(std::min(0.0, extent.low), top);
+        return;
+    }
+    const double margin = std::max((extent.high - extent.low) * 0.06, std::abs(extent.high) * 1e-3 + 1e-9);
+    plot_->yAxis->setRange(extent.low - margin, extent.high + margin);
+}
+
+void LivePlot::refresh(bool at_once) {
+    set_data();
+    set_vertical_range();
+    bool empty = true;
+    for (const Curve& curve : curves_)
+        empty = empty && curve.series->empty();
+    plot_->xAxis->setTickLabels(!empty);
+    plot_->yAxis->setTickLabels(!empty);
+    QString sentence = overlay_->empty_text;
+    if (!empty)
+        overlay_->empty_text.clear();
+    if (at_once)
+        plot_->replot(QCustomPlot::rpImmediateRefresh);
+    else
+        plot_->replot(QCustomPlot::rpRefreshHint);
+    overlay_->empty_text = sentence;
+    if (crosshair_->position && clock_)
+        header_->set_note(readout(clock_->to_step(kind_, *crosshair_->position)));
+    describe();
+}
+
+void LivePlot::describe() {
+    QStringList parts;
+    for (const Curve& curve : curves_)
+        if (curve.shape != Curve::Shape::faint && !curve.series->empty())
+            parts.append(QStringLiteral("%1 %2").arg(
+                curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_)));
+    const QString text = parts.isEmpty() ? tr("No values yet") : parts.join(QStringLiteral(", "));
+    if (text != accessibleDescription())
+        setAccessibleDescription(text);
+}
+
+void LivePlot::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange)
+        apply_theme();
+    QFrame::changeEvent(event);
+}
+
+void LivePlot::zoom(double factor, double anchor) {
+    const QCPRange range = plot_->xAxis->range();
+    emit range_requested(anchor - (anchor - range.lower) * factor, anchor + (range.upper - anchor) * factor);
+}
+
+void LivePlot::keyPressEvent(QKeyEvent* event) {
+    const QCPRange range = plot_->xAxis->range();
+    const double shift = range.size() * (1 - zoom_step);
+    switch (event->key()) {
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+        zoom(zoom_step, range.center());
+        break;
+    case Qt::Key_Minus:
+        zoom(1 / zoom_step, range.center());
+        break;
+    case Qt::Key_Left:
+        emit range_requested(range.lower - shift, range.upper - shift);
+        break;
+    case Qt::Key_Right:
+        emit range_requested(range.lower + shift, range.upper + shift);
+        break;
+    case Qt::Key_Home:
+        emit fit_requested();
+        break;
+    default:
+        QFrame::keyPressEvent(event);
+    }
+}
+
+void LivePlot::focusInEvent(QFocusEvent* event) {
+    QFrame::focusInEvent(event);
+    update();
+}
+
+void LivePlot::focusOutEvent(QFocusEvent* event) {
+    QFrame::focusOutEvent(event);
+    update();
+}
+
+bool LivePlot::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == plot_ && pointer_event(event))
+        return true;
+    return QFrame::eventFilter(watched, event);
+}
+
+bool LivePlot::pointer_event(QEvent* event) {
+    const QCPAxis* x = plot_->xAxis;
+    switch (event->type()) {
+    case QEvent::Wheel: {
+        const auto* wheel = static_cast<QWheelEvent*>(event);
+        if (wheel->angleDelta().y() != 0)
+            zoom(std::pow(zoom_step, wheel->angleDelta().y() / 120.0), x->pixelToCoord(wheel->position().x()));
+        return true;
+    }
+    case QEvent::MouseButtonPress: {
+        const auto* mouse = static_cast<QMouseEvent*>(event);
+        if (mouse->button() == Qt::LeftButton) {
+            drag_ = x->pixelToCoord(mouse->position().x());
+            setFocus(Qt::MouseFocusReason);
+        }
+        return true;
+    }
+    case QEvent::MouseMove: {
+        const auto* mouse = static_cast<QMouseEvent*>(event);
+        const double at = x->pixelToCoord(mouse->position().x());
+        if (drag_ && (mouse->buttons() & Qt::LeftButton) && at != *drag_) {
+            plot_->setCursor(Qt::ClosedHandCursor);
+            emit range_requested(x->range().lower + *drag_ - at, x->range().upper + *drag_ - at);
+        }
+        const bool inside = plot_->axisRect()->rect().contains(mouse->position().toPoint());
+        emit crosshair_moved(inside ? std::optional(x->pixelToCoord(mouse->position().x())) : std::nullopt);
+        return true;
+    }
+    case QEvent::MouseButtonRelease:
+        drag_.reset();
+        plot_->unsetCursor();
+        return true;
+    case QEvent::MouseButtonDblClick:
+        emit fit_requested();
+        return true;
+    case QEvent::Leave:
+        emit crosshair_moved(std::nullopt);
+        return false;
+    case QEvent::Resize: // what a column holds depends on the width
+        QMetaObject::invokeMethod(
+            this, [this] { refresh(); }, Qt::QueuedConnection);
+        return false;
+    case QEvent::ToolTip: {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const QString story = overlay_->story_at(help->pos());
+        if (story.isEmpty())
+            QToolTip::hideText();
+        else
+            QToolTip::showText(help->globalPos(), story, plot_);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+} // namespace espalier

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "metric_series.h"
+#include "plot_overlay.h"
+#include "step_clock.h"
+#include "theme.h"
+
+#include <QFrame>
+#include <optional>
+#include <vector>
+
+class QCPGraph;
+class QCustomPlot;
+class QHBoxLayout;
+
+namespace espalier {
+
+enum class Measure;
+class PlotHeader;
+
+/// One line of a plot. The series is somebody else's and outlives its stay in the plot.
+struct Curve {
+    enum class Shape {
+        line,  ///< solid
+        dash,  ///< dashed: told from the solid one without colour
+        faint, ///< the raw values behind a smoothed line; not in the legend
+        area,  ///< filled down to zero, in steps: put the largest first to stack
+    };
+    QString name;
+    Role role = Role::series1;
+    const MetricSeries* series = nullptr;
+    Shape shape = Shape::line;
+};
+
+/// A card with one plot of a run: header with legend and options, axes, curves, markers and a crosshair. It shows the
+/// range it is told to and says what the mouse and the keys ask for; a PlotGroup answers for all plots alike. Draws the
+/// visible stretch alone.
+class LivePlot : public QFrame {
+    Q_OBJECT
+
+public:
+    LivePlot(const QString& title, Measure measure, QWidget* parent = nullptr);
+
+    void set_curves(std::vector<Curve> curves);
+    void set_clock(const StepClock* clock);
+    void set_axis(AxisKind kind);
+    /// Visible part, in the axis' own unit. `following`: the vertical axis starts at zero and ends at a round number.
+    void set_range(double low, double high, bool following);
+    void set_markers(std::vector<PlotMarker> markers);
+    /// A horizontal line ("22.4 GB usable").
+    void set_limit(std::optional<double> value, const QString& text = {});
+    void set_logarithmic(bool on);
+    void set_note(const QString& text); ///< at the right of the header; values under the crosshair take its place
+    void set_title(const QString& title);
+    void set_empty_text(const QString& text); ///< a sentence shown while there is no value
+    void set_crosshair(std::optional<double> position);
+    /// Puts a control at the right end of the header.
+    void add_option(QWidget* control);
+
+    [[nodiscard]] bool is_logarithmic() const { return logarithmic_; }
+    [[nodiscard]] double plot_width() const;
+    [[nodiscard]] QRect plot_area() const; ///< of the axes, in this widget's coordinates
+    [[nodiscard]] QSize sizeHint() const override { return {400, 200}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {280, 120}; }
+
+    /// Takes the newest values in and draws. `at_once`: before it returns, as a benchmark needs it.
+    void refresh(bool at_once = false);
+
+signals:
+    void range_requested(double low, double high);
+    void fit_requested();
+    void crosshair_moved(std::optional<double> position);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void apply_theme();
+    void set_data();
+    void set_vertical_range();
+    void describe();
+    void zoom(double factor, double anchor);
+    [[nodiscard]] QString readout(double step) const;
+    [[nodiscard]] bool pointer_event(QEvent* event);
+
+    QString title_;
+    Measure measure_;
+    QCustomPlot* plot_;
+    PlotHeader* header_;
+    QHBoxLayout* options_;
+    PlotOverlay* overlay_;
+    PlotCrosshair* crosshair_;
+    std::vector<Curve> curves_;
+    std::vector<QCPGraph*> graphs_;
+    std::vector<Sample> samples_; ///< kept between draws
+    const StepClock* clock_ = nullptr;
+    AxisKind kind_ = AxisKind::step;
+    QString note_;
+    bool following_ = true;
+    bool logarithmic_ = false;
+    std::optional<double> limit_;
+    std::optional<double> drag_; ///< where the mouse took hold, in the axis' unit
+};
+
+} // namespace espalier

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plot_group.h"
+
+#include "plot_ticker.h"
+
+#include <QActionGroup>
+#include <QGridLayout>
+#include <QMenu>
+#include <QPushButton>
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+/// Of the time between two draws of a stream that drawing may take: the processor is the training's.
+constexpr int draw_share = 8; // per cent
+constexpr qint64 longest_rest_ms = 400;
+
+QPushButton* option(const QString& text, const QString& help) {
+    auto* button = new QPushButton(text);
+    button->setProperty("kind", "plot");
+    button->setToolTip(help);
+    button->setAccessibleName(help);
+    return button;
+}
+
+} // namespace
+
+PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
+    plots_ = {new LivePlot(tr("Loss"), Measure::plain), new LivePlot(tr("Accuracy"), Measure::percent),
+              new LivePlot(tr("Memory"), Measure::bytes), new LivePlot(tr("GFLOPS"), Measure::count)};
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(8);
+    for (int i = 0; i < 4; ++i) {
+        grid->addWidget(plots_[static_cast<std::size_t>(i)], i / 2, i % 2);
+        grid->setColumnStretch(i % 2, 1);
+        grid->setRowStretch(i / 2, 1);
+        LivePlot* plot = plots_[static_cast<std::size_t>(i)];
+        connect(plot, &LivePlot::range_requested, this, &PlotGroup::show_range);
+        connect(plot, &LivePlot::fit_requested, this, &PlotGroup::follow);
+        connect(plot, &LivePlot::crosshair_moved, this, [this](std::optional<double> position) {
+            for (LivePlot* other : plots_)
+                other->set_crosshair(position);
+        });
+    }
+
+    axis_button_ = option(tr("step"), tr("What the horizontal axis counts"));
+    auto* axes = new QMenu(axis_button_);
+    auto* axis_choice = new QActionGroup(axes);
+    for (const auto& [kind, name] :
+         {std::pair{AxisKind::step, tr("step")}, {AxisKind::epoch, tr("epoch")}, {AxisKind::time, tr("time")}}) {
+        auto* action = axes->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(kind == kind_);
+        axis_choice->addAction(action);
+        connect(action, &QAction::triggered, this, [this, kind = kind] { set_axis(kind); });
+    }
+    axis_button_->setMenu(axes);
+
+    auto* logarithm = option(tr("log"), tr("Logarithmic loss"));
+    logarithm->setCheckable(true);
+    connect(logarithm, &QPushButton::toggled, loss(), &LivePlot::set_logarithmic);
+
+    auto* smooth = option(tr("smooth 0.9"), tr("Smoothing of the curves of training"));
+    auto* weights = new QMenu(smooth);
+    auto* weight_choice = new QActionGroup(weights);
+    for (const double weight : {0.0, 0.6, 0.9, 0.98}) {
+        const QString text = weight > 0 ? tr("smooth %1").arg(weight) : tr("not smooth");
+        auto* action = weights->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(weight == 0.9);
+        weight_choice->addAction(action);
+        connect(action, &QAction::triggered, this, [this, weight, text, smooth] {
+            smooth->setText(text);
+            emit smoothing_changed(weight);
+        });
+    }
+    smooth->setMenu(weights);
+
+    follow_button_ = option(tr("follow"), tr("Show the whole run and follow the newest step"));
+    follow_button_->setCheckable(true);
+    follow_button_->setChecked(true);
+    connect(follow_button_, &QPushButton::clicked, this, [this](bool on) {
+        if (on)
+            follow();
+        else
+            show_range(low_, high_);
+    });
+    for (QPushButton* button : {axis_button_, logarithm, smooth, follow_button_})
+        loss()->add_option(button);
+    since_draw_.start();
+}
+
+void PlotGroup::set_clock(const StepClock* clock) {
+    clock_ = clock;
+    step_ = last_step_ = follow_end_ = 0;
+    for (LivePlot* plot : plots_)
+        plot->set_clock(clock);
+    follow();
+}
+
+void PlotGroup::set_markers(const std::vector<PlotMarker>& markers) {
+    for (LivePlot* plot : plots_)
+        plot->set_markers(markers);
+}
+
+void PlotGroup::set_progress(double step, double last_step) {
+    step_ = step;
+    last_step_ = last_step;
+    if (!following_)
+        return;
+    // leaps of a third: the axis stands still between them, and ends where the run does
+    const double before = follow_end_;
+    if (step >= follow_end_ * 0.98 || follow_end_ <= 0)
+        follow_end_ = round_up(std::max(step * 1.35, 40.0), Measure::count);
+    if (last_step > 0 && (follow_end_ >= last_step * 0.75 || follow_end_ < step))
+        follow_end_ = std::max(last_step, step);
+    if (follow_end_ != before || kind_ != AxisKind::step)
+        apply_range();
+}
+
+void PlotGroup::set_axis(AxisKind kind) {
+    if (kind == kind_)
+        return;
+    const double low = clock_ ? clock_->to_step(kind_, low_) : low_;
+    const double high = clock_ ? clock_->to_step(kind_, high_) : high_;
+    kind_ = kind;
+    axis_button_->setText(kind == AxisKind::step ? tr("step") : kind == AxisKind::epoch ? tr("epoch") : tr("time"));
+    for (LivePlot* plot : plots_) {
+        plot->set_axis(kind);
+        plot->set_crosshair(std::nullopt);
+    }
+    if (clock_) { // the same stretch of the run, in the other unit
+        low_ = clock_->to_axis(kind, low);
+        high_ = clock_->to_axis(kind, high);
+    }
+    apply_range();
+    refresh(true);
+}
+
+void PlotGroup::follow() {
+    following_ = true;
+    follow_button_->setChecked(true);
+    follow_end_ = 0;
+    set_progress(step_, last_step_);
+    apply_range();
+    refresh(true);
+}
+
+void PlotGroup::show_range(double low, double high) {
+    const double end = clock_ ? clock_->to_axis(kind_, std::max(follow_end_, step_)) : std::max(follow_end_, step_);
+    const double width = std::clamp(high - low, kind_ == AxisKind::epoch ? 0.01 : 4.0, std::max(end * 1.1, 8.0));
+    // never so far aside that nothing of the run is left to see
+    low = std::clamp(low, -width * 0.2, std::max(0.0, end - width * 0.2));
+    following_ = false;
+    follow_button_->setChecked(false);
+    low_ = low;
+    high_ = low + width;
+    apply_range();
+    refresh(true);
+}
+
+void PlotGroup::apply_range() {
+    if (following_) {
+        low_ = 0;
+        high_ = clock_ ? clock_->to_axis(kind_, follow_end_) : follow_end_;
+        if (!(high_ > 0))
+            high_ = 1;
+    }
+    for (LivePlot* plot : plots_)
+        plot->set_range(low_, high_, following_);
+}
+
+void PlotGroup::refresh(bool at_once) {
+    if (!isVisible() || (!at_once && since_draw_.elapsed() < rest_ms_))
+        return;
+    QElapsedTimer cost;
+    cost.start();
+    for (LivePlot* plot : plots_)
+        plot->refresh();
+    rest_ms_ = std::min(longest_rest_ms, cost.elapsed() * 100 / draw_share);
+    since_draw_.restart();
+}
+
+} // namespace espalier

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "live_plot.h"
+
+#include <QElapsedTimer>
+#include <QWidget>
+
+class QPushButton;
+
+namespace espalier {
+
+/// The four plots of a run: one horizontal axis and one crosshair for all of them. Zooming and panning stop the
+/// following of the newest step, never the stream; "follow" or a double click returns to it.
+class PlotGroup : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit PlotGroup(QWidget* parent = nullptr);
+
+    [[nodiscard]] LivePlot* loss() const { return plots_[0]; }
+    [[nodiscard]] LivePlot* accuracy() const { return plots_[1]; }
+    [[nodiscard]] LivePlot* memory() const { return plots_[2]; }
+    [[nodiscard]] LivePlot* gflops() const { return plots_[3]; }
+
+    void set_clock(const StepClock* clock);
+    void set_markers(const std::vector<PlotMarker>& markers);
+    /// The newest step and the one at which the run will end (0: not known). While following, the axis grows in leaps
+    /// and stays otherwise.
+    void set_progress(double step, double last_step);
+    void set_axis(AxisKind kind);
+    [[nodiscard]] AxisKind axis() const { return kind_; }
+    void follow();
+    [[nodiscard]] bool is_following() const { return following_; }
+    [[nodiscard]] std::pair<double, double> range() const { return {low_, high_}; }
+    /// Draws what is new, if it can be seen, and seldom enough to leave the processor to the training. `at_once` draws
+    /// in any case.
+    void refresh(bool at_once = false);
+
+signals:
+    void smoothing_changed(double weight);
+
+private:
+    void show_range(double low, double high);
+    void apply_range();
+
+    std::array<LivePlot*, 4> plots_{};
+    QPushButton* follow_button_;
+    QPushButton* axis_button_;
+    const StepClock* clock_ = nullptr;
+    AxisKind kind_ = AxisKind::step;
+    bool following_ = true;
+    double low_ = 0, high_ = 1;
+    double step_ = 0, last_step_ = 0, follow_end_ = 0;
+    QElapsedTimer since_draw_;
+    qint64 rest_ms_ = 0; ///< before the next draw
+};
+
+} // namespace espalier

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "live_plot.h"
+
+#include <QWidget>
+
+namespace espalier {
+
+/// Title, legend and a note of a plot on one line. The note gives way first, then the legend.
+class PlotHeader : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit PlotHeader(QWidget* parent = nullptr);
+    void set_title(const QString& title);
+    void set_curves(const std::vector<Curve>& curves);
+    void set_note(const QString& note);
+    [[nodiscard]] QSize sizeHint() const override { return {200, 20}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {80, 20}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+
+private:
+    QString title_, note_;
+    std::vector<Curve> curves_;
+};
+
+} // namespace espalier

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plot_overlay.h"
+
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+constexpr double dot_height = 4; ///< of a marker's dot below the upper edge
+constexpr double reach = 6;      ///< pixels from a marker at which its story is told
+} // namespace
+
+PlotOverlay::PlotOverlay(QCPAxisRect* area) : QCPLayerable(area->parentPlot(), QStringLiteral("axes")), area_(area) {}
+
+void PlotOverlay::applyDefaultAntialiasingHint(QCPPainter* painter) const { painter->setAntialiasing(true); }
+
+QString PlotOverlay::story_at(const QPointF& pixel) const {
+    const QCPAxis* x = area_->axis(QCPAxis::atBottom);
+    QString story;
+    double best = reach;
+    for (std::size_t i = 0; i < marker_positions.size(); ++i) {
+        const double distance = std::abs(x->coordToPixel(marker_positions[i]) - pixel.x());
+        if (distance <= best) {
+            best = distance;
+            story = markers[i].story;
+        }
+    }
+    return story;
+}
+
+void PlotOverlay::draw(QCPPainter* painter) {
+    const Theme& theme = Theme::instance();
+    const QRectF area = area_->rect();
+    const QCPAxis* x = area_->axis(QCPAxis::atBottom);
+    const QCPAxis* y = area_->axis(QCPAxis::atLeft);
+    const auto column = [&](double position) { return x->coordToPixel(position); };
+    const auto inside = [&](double pixel) { return pixel >= area.left() - 0.5 && pixel <= area.right() + 1.5; };
+
+    for (std::size_t i = 0; i < marker_positions.size(); ++i) {
+        const double at = column(marker_positions[i]);
+        if (!inside(at))
+            continue;
+        const QColor color = theme.color(markers[i].role);
+        painter->setPen(QPen(color, 1, Qt::CustomDashLine));
+        QPen dotted(color, 1);
+        dotted.setDashPattern({1.5, 2.5});
+        painter->setPen(dotted);
+        painter->drawLine(QPointF(at, area.top() + dot_height), QPointF(at, area.bottom()));
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(color);
+        painter->drawEllipse(QPointF(at, area.top() + dot_height), 3.5, 3.5);
+    }
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(theme.color(Role::fault));
+    for (const double position : not_finite) {
+        const double at = column(position);
+        if (inside(at))
+            painter->drawPolygon(QPolygonF{{at - 4, area.bottom()}, {at + 4, area.bottom()}, {at, area.bottom() - 7}});
+    }
+    if (limit && y->range().contains(*limit)) {
+        const double at = y->coordToPixel(*limit);
+        QPen dashed(theme.color(Role::fault), 1);
+        dashed.setDashPattern({5, 3});
+        painter->setPen(dashed);
+        painter->drawLine(QPointF(area.left(), at), QPointF(area.right(), at));
+        painter->setFont(theme.font(TextSize::small));
+        const double height = painter->fontMetrics().height();
+        const double top = at - height - 1 < area.top() ? at + 2 : at - height - 1;
+        painter->drawText(QRectF(area.left(), top, area.width(), height), Qt::AlignRight | Qt::AlignVCenter,
+                          limit_text);
+    }
+    if (!empty_text.isEmpty()) {
+        painter->setPen(theme.color(Role::hint));
+        painter->setFont(theme.font(TextSize::normal));
+        painter->drawText(area, Qt::AlignCenter | Qt::TextWordWrap, empty_text);
+    }
+}
+
+PlotCrosshair::PlotCrosshair(QCPAxisRect* area)
+    : QCPLayerable(area->parentPlot(), QStringLiteral("overlay")), area_(area) {}
+
+void PlotCrosshair::applyDefaultAntialiasingHint(QCPPainter* painter) const { painter->setAntialiasing(false); }
+
+void PlotCrosshair::draw(QCPPainter* painter) {
+    if (!position)
+        return;
+    const QRectF area = area_->rect();
+    const double at = std::round(area_->axis(QCPAxis::atBottom)->coordToPixel(*position));
+    if (at < area.left() || at > area.right() + 1)
+        return;
+    painter->setPen(QPen(Theme::instance().color(Role::hint), 1));
+    painter->drawLine(QPointF(at, area.top()), QPointF(at, area.bottom()));
+}
+
+} // namespace espalier

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "theme.h"
+
+#include <qcustomplot.h>
+
+#include <optional>
+#include <vector>
+
+namespace espalier {
+
+/// Something that happened at a step: a checkpoint, a fallback, a resume, a growth. Drawn as a dotted line with a dot
+/// on top.
+struct PlotMarker {
+    double position = 0; ///< step; the plot turns it into the axis' unit
+    Role role = Role::series3;
+    QString story; ///< shown on hover
+};
+
+/// What lies above the curves and belongs to no graph: markers, values that were not finite, the limit line, and the
+/// sentence of an empty plot.
+class PlotOverlay : public QCPLayerable {
+    Q_OBJECT
+
+public:
+    explicit PlotOverlay(QCPAxisRect* area);
+
+    std::vector<PlotMarker> markers;      ///< positions in steps
+    std::vector<double> marker_positions; ///< the same in the axis' unit
+    std::vector<double> not_finite;       ///< in the axis' unit
+    std::optional<double> limit;
+    QString limit_text;
+    QString empty_text; ///< drawn in the middle if not empty
+
+    /// The story of the marker (or not finite value) near `pixel`, if any.
+    [[nodiscard]] QString story_at(const QPointF& pixel) const;
+
+protected:
+    void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+    void draw(QCPPainter* painter) override;
+
+private:
+    QCPAxisRect* area_;
+};
+
+/// The vertical line under the mouse, on a layer of its own: moving it draws nothing else anew.
+class PlotCrosshair : public QCPLayerable {
+    Q_OBJECT
+
+public:
+    explicit PlotCrosshair(QCPAxisRect* area);
+    std::optional<double> position; ///< in the axis' unit
+
+protected:
+    void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+    void draw(QCPPainter* painter) override;
+
+private:
+    QCPAxisRect* area_;
+};
+
+} // namespace espalier

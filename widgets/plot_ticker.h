@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <qcustomplot.h>
+
+namespace espalier {
+
+/// What an axis measures, which decides where its ticks are round and what stands beside them.
+enum class Measure { plain, percent, bytes, count, step, epoch, time };
+
+/// Few, round ticks; the unit stands at the topmost one alone ("24 GB", "18", "12", ...).
+class PlotTicker : public QCPAxisTicker {
+public:
+    explicit PlotTicker(Measure measure) : measure_(measure) {}
+    void generate(const QCPRange& range, const QLocale& locale, QChar format, int precision, QVector<double>& ticks,
+                  QVector<double>* sub_ticks, QVector<QString>* labels) override;
+
+protected:
+    double getTickStep(const QCPRange& range) override;
+
+private:
+    [[nodiscard]] double unit(double largest) const;
+    [[nodiscard]] QString label(double tick, double step, double unit, bool with_unit) const;
+
+    Measure measure_;
+};
+
+/// The smallest round number at or above `value` (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten, or of 1024 for
+/// bytes).
+[[nodiscard]] double round_up(double value, Measure measure);
+
+} // namespace espalier

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "theme.h"
+
+#include <QAbstractButton>
+#include <vector>
+
+class QHBoxLayout;
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace espalier {
+
+struct PresetEntry {
+    QString name; ///< as the command line calls it
+    QString title;
+    QString row;  ///< train, search, grow
+    QString size; ///< small, medium, large; or demo, recommended, conservative
+    QString summary;
+    bool available = true;
+    QString reason; ///< why not
+};
+
+/// One preset to click on.
+class PresetCard : public QAbstractButton {
+    Q_OBJECT
+
+public:
+    explicit PresetCard(const PresetEntry& preset, QWidget* parent = nullptr);
+    /// "78 k parameters · about 3 min", and at the right whether it fits.
+    void set_facts(const QString& facts, const QString& fit, Role fit_role);
+    [[nodiscard]] QSize sizeHint() const override { return {320, 122}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {220, 122}; }
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+
+private:
+    void paint_picture(QPainter& painter, const QRectF& area) const;
+
+    PresetEntry preset_;
+    QString facts_, fit_;
+    Role fit_role_ = Role::good;
+};
+
+/// "What do you want to train?": a demo of a minute, then rows of presets in three sizes.
+class PresetGallery : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit PresetGallery(QWidget* parent = nullptr);
+    /// What trains: "AMD EPYC ready", or why it is not the GPU.
+    void set_machine_line(const QString& text, Role role);
+    void set_presets(const std::vector<PresetEntry>& presets);
+    void set_facts(const QString& preset, const QString& facts, const QString& fit, Role fit_role);
+    /// Instead of presets: the sentence of a machine that does not answer (yet).
+    void set_waiting(const QString& text);
+
+signals:
+    void preset_chosen(const QString& name);
+
+private:
+    void add_row(const QString& row, const std::vector<PresetEntry>& presets);
+
+    QLabel* machine_;
+    QWidget* demo_;
+    QPushButton* demo_button_;
+    QString demo_name_;
+    QLabel* waiting_;
+    QVBoxLayout* rows_;
+    QWidget* row_area_;
+    std::vector<std::pair<QString, PresetCard*>> cards_;
+};
+
+} // namespace espalier

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "progress_header.h"
+
+#include "tabular.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+
+namespace espalier {
+
+namespace {
+
+constexpr int bar_width = 200;
+
+Role tint_of(RunState state) {
+    switch (state_role(state)) {
+    case Role::attention:
+        return Role::attention_tint;
+    case Role::fault:
+        return Role::fault_tint;
+    case Role::accent:
+        return Role::accent_tint;
+    default:
+        return Role::inner_border;
+    }
+}
+
+} // namespace
+
+ProgressHeader::ProgressHeader(QWidget* parent) : QWidget(parent), actions_(new QHBoxLayout(this)) {
+    setFixedHeight(32);
+    actions_->setContentsMargins(0, 0, 0, 0);
+    actions_->setSpacing(8);
+    actions_->addStretch(1);
+}
+
+void ProgressHeader::add_action(QWidget* control) { actions_->addWidget(control); }
+
+void ProgressHeader::set_name(const QString& name, const QString& kind) {
+    if (name != name_)
+        where_width_ = 0;
+    name_ = name;
+    kind_ = kind;
+    describe();
+}
+
+void ProgressHeader::set_state(RunState state, const QString& word) {
+    state_ = state;
+    word_ = word.isEmpty() ? state_title(state) : word;
+    describe();
+}
+
+void ProgressHeader::set_progress(const QString& where, double share, const QString& left) {
+    where_ = where;
+    share_ = share;
+    left_ = left;
+    describe();
+}
+
+QString ProgressHeader::text() const {
+    QStringList parts{name_, kind_, word_, where_, left_};
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(", "));
+}
+
+void ProgressHeader::describe() {
+    if (const QString description = text(); description != accessibleName())
+        setAccessibleName(description);
+    update();
+}
+
+void ProgressHeader::paintEvent(QPaintEvent*) {
+    const Theme& theme = Theme::instance();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Qt::Alignment middle = Qt::AlignLeft | Qt::AlignVCenter;
+    int room = width();
+    for (int i = 0; i < actions_->count(); ++i)
+        if (QWidget* control = actions_->itemAt(i)->widget(); control && control->isVisible())
+            room = std::min(room, control->x() - 12);
+    int x = 0;
+    const auto words = [&](const QString& text, const QFont& font, Role role, int fixed = 0) {
+        if (text.isEmpty() || x >= room)
+            return;
+        painter.setFont(font);
+        painter.setPen(theme.color(role));
+        const QString shown = painter.fontMetrics().elidedText(text, Qt::ElideRight, room - x);
+        draw_tabular(painter, QRect(x, 0, room - x, height()), middle, shown);
+        x += std::max(tabular_width(painter.fontMetrics(), shown), fixed) + 12;
+    };
+    words(name_, theme.font(TextSize::title, QFont::DemiBold), Role::text);
+    words(kind_, theme.font(TextSize::normal), Role::secondary);
+
+    painter.setFont(theme.font(TextSize::small, QFont::DemiBold));
+    const int word = painter.fontMetrics().horizontalAdvance(word_);
+    if (x + word + 16 <= room) {
+        const QRectF pill(x, (height() - 20) / 2.0, word + 16, 20);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(theme.color(tint_of(state_)));
+        painter.drawRoundedRect(pill, 8, 8);
+        painter.setPen(theme.color(state_role(state_)));
+        painter.drawText(pill, Qt::AlignCenter, word_);
+        x += word + 16 + 12;
+    }
+    where_width_ = std::max(where_width_, tabular_width(QFontMetrics(theme.font(TextSize::normal)), where_));
+    words(where_, theme.font(TextSize::normal), Role::secondary, where_width_);
+    if (share_ >= 0 && x + bar_width <= room) {
+        const QRectF bar(x, (height() - 6) / 2.0, bar_width, 6);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(theme.color(Role::border));
+        painter.drawRoundedRect(bar, 3, 3);
+        if (share_ > 0) {
+            painter.setBrush(theme.color(state_ == RunState::running ? Role::accent : state_role(state_)));
+            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), std::max(6.0, bar_width * std::min(share_, 1.0)), 6),
+                                    3, 3);
+        }
+        x += bar_width + 12;
+    }
+    words(left_, theme.font(TextSize::normal), Role::secondary);
+}
+
+} // namespace espalier

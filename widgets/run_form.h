@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMap>
+#include <QVariant>
+#include <QWidget>
+#include <vector>
+
+class QPushButton;
+class QToolButton;
+class QVBoxLayout;
+
+namespace espalier {
+
+/// One value that a person may change. `path` is where it stands in a run's configuration ("optimizer.learning_rate").
+struct FormField {
+    enum class Kind {
+        text,
+        integer,
+        real,
+        choice,      ///< one of `choices`
+        open_choice, ///< one of `choices`, or another text
+        toggle,
+        integers, ///< a list: "2, 2, 2, 2"
+    };
+    QString path;
+    QString section;
+    QString label;
+    Kind kind = Kind::text;
+    double low = 0, high = 0;
+    std::vector<std::pair<QString, QString>> choices; ///< value, what is shown
+    QString help;
+    bool advanced = false; ///< folded away at first
+};
+
+/// A form over a run's configuration. Fields that differ from the preset carry a dot; a click on it goes back.
+class RunForm : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit RunForm(QWidget* parent = nullptr);
+    /// Builds the form with the preset's values; fields that it has no value for are left out.
+    void set_fields(const std::vector<FormField>& fields, const QMap<QString, QVariant>& preset);
+    [[nodiscard]] QMap<QString, QVariant> values() const;
+    /// Those alone that differ from the preset.
+    [[nodiscard]] QMap<QString, QVariant> changes() const;
+    void set_value(const QString& path, const QVariant& value);
+    [[nodiscard]] bool has_error() const;
+    [[nodiscard]] QString error() const; ///< the first field that cannot be read, in words
+
+signals:
+    void changed();
+
+private:
+    struct Row {
+        FormField field;
+        QWidget* editor = nullptr;
+        QToolButton* dot = nullptr;
+        QVariant preset;
+    };
+    QWidget* make_editor(const FormField& field, const QVariant& value);
+    [[nodiscard]] QVariant value_of(const Row& row) const;
+    void put(const Row& row, const QVariant& value);
+    void update_dots();
+
+    QVBoxLayout* column_;
+    QWidget* content_ = nullptr;
+    std::vector<Row> rows_;
+};
+
+} // namespace espalier

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_state.h"
+
+#include <QCoreApplication>
+
+namespace espalier {
+
+QString state_title(RunState state) {
+    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::RunState", text); };
+    switch (state) {
+    case RunState::preparing:
+        return tr("Preparing");
+    case RunState::running:
+        return tr("Running");
+    case RunState::paused:
+        return tr("Paused");
+    case RunState::finished:
+        return tr("Finished");
+    case RunState::stopped:
+        return tr("Stopped");
+    case RunState::failed:
+        return tr("Failed");
+    case RunState::interrupted:
+        return tr("Interrupted");
+    }
+    return {};
+}
+
+Role state_role(RunState state) {
+    switch (state) {
+    case RunState::preparing:
+    case RunState::running:
+        return Role::accent;
+    case RunState::paused:
+        return Role::attention;
+    case RunState::finished:
+        return Role::good;
+    case RunState::stopped:
+        return Role::hint;
+    case RunState::failed:
+    case RunState::interrupted:
+        return Role::fault;
+    }
+    return Role::hint;
+}
+
+RunState state_named(const QString& name) {
+    if (name == u"preparing")
+        return RunState::preparing;
+    if (name == u"running")
+        return RunState::running;
+    if (name == u"paused")
+        return RunState::paused;
+    if (name == u"finished")
+        return RunState::finished;
+    if (name == u"stopped")
+        return RunState::stopped;
+    if (name == u"failed")
+        return RunState::failed;
+    return RunState::interrupted;
+}
+
+bool is_active(RunState state) {
+    return state == RunState::preparing || state == RunState::running || state == RunState::paused;
+}
+
+} // namespace espalier

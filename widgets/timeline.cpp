@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "timeline.h"
+
+#include "tabular.h"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <cmath>
+
+namespace espalier {
+
+Timeline::Timeline(QWidget* parent) : QFrame(parent) {
+    setProperty("card", true);
+    setFixedHeight(40);
+    setAccessibleName(tr("Timeline"));
+}
+
+void Timeline::set_content(std::vector<TimelinePhase> phases, std::vector<PlotMarker> markers, double last_step) {
+    phases_ = std::move(phases);
+    markers_ = std::move(markers);
+    last_step_ = last_step;
+    update();
+}
+
+void Timeline::set_story(const QString& story) {
+    if (story == story_)
+        return;
+    story_ = story;
+    setAccessibleDescription(story);
+    update();
+}
+
+QRectF Timeline::bar() const {
+    const int title = QFontMetrics(Theme::instance().font(TextSize::small)).horizontalAdvance(tr("Timeline")) + 12 + 24;
+    return {static_cast<double>(title), (height() - 14) / 2.0, std::max(80.0, width() * 0.54), 14};
+}
+
+void Timeline::paintEvent(QPaintEvent* event) {
+    QFrame::paintEvent(event);
+    const Theme& theme = Theme::instance();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(theme.font(TextSize::small));
+    painter.setPen(theme.color(Role::secondary));
+    painter.drawText(QRect(13, 0, 200, height()), Qt::AlignLeft | Qt::AlignVCenter, tr("Timeline"));
+    const QRectF room = bar();
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.color(Role::inner_border));
+    painter.drawRoundedRect(room, 3, 3);
+    const auto column = [&](double step) {
+        return room.left() + room.width() * (last_step_ > 0 ? std::clamp(step / last_step_, 0.0, 1.0) : 0);
+    };
+    for (const TimelinePhase& phase : phases_) {
+        const QRectF part(column(phase.begin), room.top(), std::max(1.0, column(phase.end) - column(phase.begin)),
+                          room.height());
+        QColor color = theme.color(phase.role);
+        color.setAlphaF(0.82F);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(color);
+        painter.drawRoundedRect(part, 3, 3);
+        if (painter.fontMetrics().horizontalAdvance(phase.name) + 12 < part.width() && !phase.name.isEmpty()) {
+            painter.setPen(theme.color(Role::on_accent));
+            painter.drawText(part, Qt::AlignCenter, phase.name);
+        }
+    }
+    for (const PlotMarker& marker : markers_) {
+        painter.setPen(QPen(theme.color(marker.role), 2));
+        const double at = column(marker.position);
+        painter.drawLine(QPointF(at, room.top() - 3), QPointF(at, room.bottom() + 3));
+    }
+    painter.setPen(theme.color(Role::secondary));
+    const QRect words(static_cast<int>(room.right()) + 24, 0, width() - 13 - static_cast<int>(room.right()) - 24,
+                      height());
+    draw_tabular(painter, words, Qt::AlignRight | Qt::AlignVCenter,
+                 painter.fontMetrics().elidedText(story_, Qt::ElideRight, words.width()));
+}
+
+bool Timeline::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip)
+        return QFrame::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QRectF room = bar();
+    double best = 6;
+    QString story;
+    for (const PlotMarker& marker : markers_) {
+        const double at = room.left() + room.width() * (last_step_ > 0 ? marker.position / last_step_ : 0);
+        if (std::abs(at - help->x()) < best) {
+            best = std::abs(at - help->x());
+            story = marker.story;
+        }
+    }
+    if (story.isEmpty())
+        QToolTip::hideText();
+    else
+        QToolTip::showText(help->globalPos(), story, this);
+    return true;
+}
+
+} // namespace espalier
