@@ -31,5 +31,5 @@ function(espalier_test name)
     set(arg_TIMEOUT 120)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;XDG_RUNTIME_DIR=${CMAKE_BINARY_DIR}/run;HOME=${CMAKE_BINARY_DIR}/home;OMP_NUM_THREADS=2")
+    "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;XDG_RUNTIME_DIR=${CMAKE_BINARY_DIR}/run;HOME=${CMAKE_BINARY_DIR}/home;OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
 endfunction()

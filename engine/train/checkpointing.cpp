@@ -34,7 +34,7 @@ void Checkpointing::write(const RunSetup& setup, const RunState& state, Paramete
     event["kinds"] = saved.kinds;
     event["bytes"] = saved.bytes;
     event["seconds"] = saved.seconds;
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
     for (const auto& text : saved.warnings)
         warn(events_, text);
 }

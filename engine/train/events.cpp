@@ -17,7 +17,7 @@ void warn(EventSink& events, const std::string& text) {
     Json event = make_event("warning");
     event["text"] = text;
     event["code"] = 0;
-    events.emit(std::move(event));
+    events.send(std::move(event));
 }
 
 Json number_or_text(double value) {

@@ -14,7 +14,7 @@ namespace espalier {
 class EventSink {
 public:
     virtual ~EventSink() = default;
-    virtual void emit(Json event) = 0;
+    virtual void send(Json event) = 0;
 };
 
 enum class Command {

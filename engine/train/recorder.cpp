@@ -5,9 +5,9 @@
 
 namespace espalier {
 
-void Recorder::emit(Json event) {
+void Recorder::send(Json event) {
     keep(event);
-    next_.emit(std::move(event));
+    next_.send(std::move(event));
 }
 
 void Recorder::take_back_after(std::int64_t step) {

@@ -14,7 +14,7 @@ class Recorder : public EventSink {
 public:
     Recorder(const std::filesystem::path& run, EventSink& next) : next_(next), metrics_(run) {}
 
-    void emit(Json event) override;
+    void send(Json event) override;
     /// The run goes on from this step: rows of later ones are gone. (The supervisor marks them in the events.)
     void take_back_after(std::int64_t step);
 

@@ -55,7 +55,7 @@ void ResourceReporter::report(std::int64_t step, const MemoryUse& memory) {
     flops_ = seconds_ = 0;
     images_ = 0;
     last_ = Clock::now();
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
 }
 
 } // namespace espalier

@@ -65,7 +65,7 @@ void RunControl::tell(const std::string& reason) {
     event["epoch"] = epoch_;
     event["step"] = step_;
     event["reason"] = reason;
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
 }
 
 } // namespace espalier

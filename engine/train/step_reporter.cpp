@@ -37,7 +37,7 @@ void StepReporter::flush() {
     column("seconds", &StepRecord::seconds);
     waiting_.clear();
     last_ = Clock::now();
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
 }
 
 } // namespace espalier

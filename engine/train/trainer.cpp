@@ -101,8 +101,8 @@ void Trainer::begin_or_resume() {
 
 void Trainer::tell_setup() {
     for (const auto& fallback : setup_.fallbacks)
-        events_.emit(fallback_event(fallback));
-    events_.emit(plan_event(setup_));
+        events_.send(fallback_event(fallback));
+    events_.send(plan_event(setup_));
     events_.take_back_after(state_.step);
     write_json(folder_.passport(), make_passport(setup_));
 }
@@ -148,11 +148,11 @@ void Trainer::end_epoch(const std::optional<Totals>& validation) {
     ++state_.epoch;
     state_.epoch_step = 0;
     state_.tested = false;
-    events_.emit(epoch_event(state_));
+    events_.send(epoch_event(state_));
     bool best = false;
     if (validation) {
         best = state_.take_evaluation(*validation);
-        events_.emit(evaluation_event(state_, "validation", *validation, best));
+        events_.send(evaluation_event(state_, "validation", *validation, best));
     }
     state_.training = {};
     state_.epoch_seconds = 0;
@@ -180,7 +180,7 @@ bool Trainer::test() {
     auto event = evaluation_event(state_, "test", *totals, false);
     if (state_.best_epoch > 0)
         event["epoch"] = state_.best_epoch;
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
     save();
     return true;
 }
@@ -230,7 +230,7 @@ RunOutcome Trainer::leave() {
 RunOutcome Trainer::fail(const std::string& reason, ExitCode code) {
     if (loop_)
         loop_->stop_loading();
-    events_.emit(error_event(reason, static_cast<int>(code)));
+    events_.send(error_event(reason, static_cast<int>(code)));
     control_.enter("failed", reason);
     return {"failed", code, reason};
 }

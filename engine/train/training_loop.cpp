@@ -148,7 +148,7 @@ void TrainingLoop::report_profile(std::int64_t batch) {
     Json event = make_event("layers");
     event["step"] = state_.step + 1;
     event["layers"] = profile_rows(layer_table(step.compiled.graph, setup_.network->plan_of(step).ops()));
-    events_.emit(std::move(event));
+    events_.send(std::move(event));
     last_profile_ = Clock::now();
     last_profiled_step_ = state_.step + 1;
 }

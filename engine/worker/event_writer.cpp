@@ -112,7 +112,7 @@ EventWriter::EventWriter(Channel channel, std::chrono::milliseconds heartbeat) :
 
 EventWriter::~EventWriter() { close(std::chrono::milliseconds(0)); }
 
-void EventWriter::emit(Json event) { state_->push(std::move(event)); }
+void EventWriter::send(Json event) { state_->push(std::move(event)); }
 
 bool EventWriter::close(std::chrono::milliseconds patience) {
     if (!thread_.joinable())

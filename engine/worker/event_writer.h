@@ -25,7 +25,7 @@ public:
     EventWriter(const EventWriter&) = delete;
     EventWriter& operator=(const EventWriter&) = delete;
 
-    void emit(Json event) override;
+    void send(Json event) override;
     /// Ends when everything is written, or after `patience` if the reader does not take it. True if all was written.
     bool close(std::chrono::milliseconds patience);
 

@@ -100,7 +100,7 @@ int worker_main(const std::filesystem::path& run) {
     take_care_of_signals();
     const auto start = std::chrono::steady_clock::now();
     EventWriter writer(write_to_stdout);
-    writer.emit(hello());
+    writer.send(hello());
 
     // The reader sits in a system call that nothing ends: it is left behind with what it needs.
     const auto commands = std::make_shared<WorkerCommands>();
@@ -116,7 +116,7 @@ int worker_main(const std::filesystem::path& run) {
     bye["code"] = static_cast<int>(outcome.code);
     bye["reason"] = outcome.reason;
     bye["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    writer.emit(std::move(bye));
+    writer.send(std::move(bye));
     writer.close(5s);
     return static_cast<int>(outcome.code);
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train_support.h"
+
+#include <QtTest>
+#include <fstream>
+#include <random>
+
+using namespace espalier;
+using namespace espalier::test;
+
+class TestResume : public QObject {
+    Q_OBJECT
+
+private slots:
+    void any_stop_point_gives_the_same_bits_data();
+    void any_stop_point_gives_the_same_bits();
+    void five_cycles_repeat_step_and_learning_rate_columns();
+    void a_pause_gives_memory_back_and_changes_nothing();
+    void more_epochs_after_the_end();
+    void nothing_left_to_do_is_said();
+    void another_batch_size_goes_on();
+    void another_network_is_refused();
+    void other_classes_are_refused();
+    void damaged_checkpoints_never_start_a_run_anew();
+    void a_crash_goes_on_from_the_newest_checkpoint();
+};
+
+void TestResume::any_stop_point_gives_the_same_bits_data() {
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<int>("points");
+    QTest::newRow("sgd") << QStringList{"optimizer.nesterov=true"} << 55;
+    QTest::newRow("adamw, accumulation") << QStringList{"optimizer.kind=adamw", "accumulation=2", "batch=4"} << 35;
+    QTest::newRow("two threads, clipping, checkpoints between")
+        << QStringList{"threads=2", "optimizer.clip_norm=0.5", "checkpoint.every_steps=3"} << 10;
+}
+
+void TestResume::any_stop_point_gives_the_same_bits() {
+    QFETCH(QStringList, settings);
+    QFETCH(int, points);
+    std::vector<std::string> list;
+    for (const auto& setting : settings)
+        list.push_back(setting.toStdString());
+
+    SmallRun whole(list);
+    EventLog whole_log;
+    // The number of questions is the number of places where a run can be stopped: between steps, and in evaluations.
+    CommandAt counter(1'000'000, Command::stop);
+    counter.watch(whole_log);
+    QCOMPARE(train_run(whole.folder().path(), whole_log, counter).phase, std::string("finished"));
+    const auto expected = whole.last();
+    QVERIFY(counter.asked() > 20);
+
+    std::mt19937 random(20261128);
+    for (int i = 0; i < points; ++i) {
+        const auto point = static_cast<std::int64_t>(random() % static_cast<unsigned>(counter.asked()));
+        SmallRun run(list);
+        EventLog log;
+        QCOMPARE(run.train(log, CommandAt(point, Command::stop)).phase, std::string("stopped"));
+        const auto outcome = run.train(log);
+        QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+        const auto different = difference(run.last(), expected);
+        QVERIFY2(different.empty(), (different + " after a stop at point " + std::to_string(point)).c_str());
+        QCOMPARE(log.steps(), whole_log.steps());
+        QCOMPARE(log.column("loss"), whole_log.column("loss"));
+    }
+}
+
+void TestResume::five_cycles_repeat_step_and_learning_rate_columns() {
+    SmallRun whole;
+    EventLog expected;
+    QCOMPARE(whole.train(expected).phase, std::string("finished"));
+
+    SmallRun run;
+    EventLog log;
+    for (int cycle = 0; cycle < 5; ++cycle)
+        QCOMPARE(run.train(log, CommandAt(3, Command::stop)).phase, std::string("stopped"));
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    QCOMPARE(log.steps(), expected.steps());
+    QCOMPARE(log.column("learning_rate"), expected.column("learning_rate"));
+
+    const auto columns = [](const SmallRun& of) {
+        std::ifstream file(of.folder().path() / "metrics.csv");
+        std::vector<std::string> rows;
+        for (std::string line; std::getline(file, line);)
+            rows.push_back(line.substr(0, line.rfind(','))); // all but the seconds
+        return rows;
+    };
+    QCOMPARE(columns(run), columns(whole));
+}
+
+void TestResume::a_pause_gives_memory_back_and_changes_nothing() {
+    SmallRun whole;
+    EventLog whole_log;
+    QCOMPARE(whole.train(whole_log).phase, std::string("finished"));
+
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(9, Command::pause)).phase, std::string("finished"));
+    const auto phases = log.phases();
+    const auto paused = std::ranges::find(phases, "paused");
+    QVERIFY(paused != phases.end());
+    QCOMPARE(*(paused - 1), std::string("saving"));
+    QCOMPARE(*(paused + 1), std::string("training"));
+    QCOMPARE(difference(run.last(), whole.last()), std::string());
+}
+
+void TestResume::more_epochs_after_the_end() {
+    SmallRun run({"epochs=2", "schedule.kind=constant"});
+    EventLog log;
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    run.set("epochs=4");
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+
+    SmallRun whole({"epochs=4", "schedule.kind=constant"});
+    EventLog expected;
+    QCOMPARE(whole.train(expected).phase, std::string("finished"));
+    QCOMPARE(difference(run.last(), whole.last()), std::string());
+    QCOMPARE(log.steps(), expected.steps());
+}
+
+void TestResume::nothing_left_to_do_is_said() {
+    SmallRun run({"epochs=1"});
+    EventLog log;
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    const auto outcome = run.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QCOMPARE(outcome.code, ExitCode::bad_configuration);
+    QVERIFY2(outcome.reason.find("epochs=") != std::string::npos, outcome.reason.c_str());
+}
+
+void TestResume::another_batch_size_goes_on() {
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(4, Command::stop)).phase, std::string("stopped"));
+    run.set("batch=5");
+    const auto outcome = run.train(log);
+    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    QVERIFY(log.text().find("An update takes 5 images now") != std::string::npos);
+    const auto steps = log.steps();
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        QCOMPARE(steps[i], static_cast<std::int64_t>(i + 1));
+}
+
+void TestResume::another_network_is_refused() {
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(4, Command::stop)).phase, std::string("stopped"));
+    run.set("network.widths=[4,9]");
+    const auto outcome = run.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QVERIFY2(outcome.reason.find("network") != std::string::npos, outcome.reason.c_str());
+}
+
+void TestResume::other_classes_are_refused() {
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(4, Command::stop)).phase, std::string("stopped"));
+    run.set("data=synthetic:1x8x8,4,53");
+    const auto outcome = run.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QVERIFY2(outcome.reason.find("3 classes") != std::string::npos, outcome.reason.c_str());
+    QVERIFY2(outcome.reason.find("has 4") != std::string::npos, outcome.reason.c_str());
+}
+
+void TestResume::damaged_checkpoints_never_start_a_run_anew() {
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(4, Command::stop)).phase, std::string("stopped"));
+    for (const auto& entry : std::filesystem::directory_iterator(run.folder().checkpoints()))
+        std::ofstream(entry.path(), std::ios::binary | std::ios::trunc) << "damaged";
+    const auto outcome = run.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QVERIFY2(outcome.reason.find("never begins anew") != std::string::npos, outcome.reason.c_str());
+}
+
+void TestResume::a_crash_goes_on_from_the_newest_checkpoint() {
+    SmallRun run({"checkpoint.every_steps=5"});
+    EventLog log;
+    // A sink that throws is as sudden as a crash: nothing is saved after it.
+    CommandAt never;
+    log.on_event = [](const Json& event) {
+        if (event.at("type") == "phase" && event.at("phase") == "evaluating" && event.at("epoch").get<double>() > 1.5)
+            throw std::runtime_error("power cut");
+    };
+    QCOMPARE(run.train(log, static_cast<CommandSource&>(never)).phase, std::string("failed"));
+    log = EventLog();
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    QCOMPARE(log.steps().front(), 11);
+
+    SmallRun whole;
+    EventLog whole_log;
+    QCOMPARE(whole.train(whole_log).phase, std::string("finished"));
+    QCOMPARE(difference(run.last(), whole.last()), std::string());
+    QCOMPARE(run.last().info.step, whole.last().info.step);
+}
+
+QTEST_GUILESS_MAIN(TestResume)
+#include "tst_resume.moc"
