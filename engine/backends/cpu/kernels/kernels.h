@@ -147,6 +147,18 @@ struct KernelTable {
                                   std::int64_t out, int threads);
     void (*linear_weight_gradient)(const float* x, const float* gy, float* gw, std::int64_t rows, std::int64_t in,
                                    std::int64_t out, int threads);
+
+    // winograd.cpp: 3x3, stride 1, w is [out.c][in.c][3][3] row-major; blocks are multiples of the vector width.
+    // `scratch` has winograd_scratch() floats (`direction` 0: forward, 1: input gradient, 2: weight gradient).
+    std::int64_t (*winograd_scratch)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                                     int direction, int threads);
+    void (*winograd_forward)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                             const float* x, const float* w, const float* bias, bool with_relu, float* y,
+                             float* scratch, int threads);
+    void (*winograd_input_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                                    const float* gy, const float* w, float* gx, float* scratch, int threads);
+    void (*winograd_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                                     const float* x, const float* gy, float* gw, float* scratch, int threads);
 };
 
 /// Pieces into which sums over a flat array are cut, so that their order does not depend on the number of threads.

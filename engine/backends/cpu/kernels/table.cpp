@@ -42,6 +42,10 @@ const KernelTable table = {
     .linear = linear,
     .linear_input_gradient = linear_input_gradient,
     .linear_weight_gradient = linear_weight_gradient,
+    .winograd_scratch = winograd_scratch,
+    .winograd_forward = winograd_forward,
+    .winograd_input_gradient = winograd_input_gradient,
+    .winograd_weight_gradient = winograd_weight_gradient,
 };
 
 } // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET

@@ -59,5 +59,14 @@ void linear_input_gradient(const float* gy, const float* w, float* gx, std::int6
                            std::int64_t out, int threads);
 void linear_weight_gradient(const float* x, const float* gy, float* gw, std::int64_t rows, std::int64_t in,
                             std::int64_t out, int threads);
+std::int64_t winograd_scratch(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                              int direction, int threads);
+void winograd_forward(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                      const float* x, const float* w, const float* bias, bool with_relu, float* y, float* scratch,
+                      int threads);
+void winograd_input_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                             const float* gy, const float* w, float* gx, float* scratch, int threads);
+void winograd_weight_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
+                              const float* x, const float* gy, float* gw, float* scratch, int threads);
 
 } // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET

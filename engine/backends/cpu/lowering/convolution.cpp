@@ -12,7 +12,6 @@ namespace espalier::cpu {
 
 namespace {
 
-using onednn::Algorithm;
 using onednn::Direction;
 using onednn::Problem;
 
@@ -74,12 +73,12 @@ bool uses_own_pointwise(const Context& c, const Geometry& g) {
            !c.settings.options.reference_separable;
 }
 
-/// Winograd F(4x4, 3x3) needs a quarter of the multiplications, but also transforms; below 32 channels those cost more
+/// Winograd F(4x4, 3x3) needs a quarter of the multiplications, but also transforms; with few channels those cost more
 /// than is won. A rule and not a measurement: a resumed run must choose the same.
-bool uses_winograd(const Context& c, const Problem& p) {
-    return c.settings.options.winograd && p.kh == 3 && p.kw == 3 && p.stride == std::array<std::int64_t, 2>{1, 1} &&
-           p.dilation == std::array<std::int64_t, 2>{1, 1} && p.groups == 1 && p.ic % 16 == 0 && p.oc % 16 == 0 &&
-           p.ic >= 32 && p.oc >= 32;
+bool uses_winograd(const Context& c, const Geometry& g) {
+    return c.settings.options.winograd && c.kernels.vector_width >= 8 && g.w[2] == 3 && g.w[3] == 3 &&
+           g.attributes.stride == Pair{1, 1} && g.attributes.dilation == Pair{1, 1} && g.attributes.groups == 1 &&
+           std::min(g.x[1], g.y[1]) >= 32;
 }
 
 /// One convolution made by the library, and the channels together of x and y.
@@ -89,7 +88,7 @@ struct Choice {
 };
 
 /// The same for weights that must have a given order (null: free).
-Choice choose(const Context& c, Problem p, const onednn::DescriptionPtr& weights) {
+Choice choose(const Context& c, const Problem& p, const onednn::DescriptionPtr& weights) {
     const std::int64_t width = c.kernels.vector_width >= 16 ? 16 : 8;
     const std::int64_t x_best = p.ic <= 4 ? 1 : c.preferred(p.ic);
     const std::int64_t y_best = c.preferred(p.oc);
@@ -106,13 +105,6 @@ Choice choose(const Context& c, Problem p, const onednn::DescriptionPtr& weights
             onednn::Convolution::create(p, std::min(x_block, p.ic), std::min(y_block, p.oc), weights);
         return bound != nullptr && bound->fast() ? bound : free;
     };
-    if (uses_winograd(c, p)) {
-        p.algorithm = Algorithm::winograd;
-        if (auto convolution = create(x_best, y_best); convolution != nullptr && convolution->fast()) {
-            return {convolution, x_best, y_best};
-        }
-        p.algorithm = Algorithm::direct;
-    }
     Choice last{};
     for (const auto& [x_block, y_block] : candidates) {
         auto convolution = create(x_block, y_block);
@@ -252,6 +244,62 @@ Lowered lower_pointwise_weight_gradient(const Context& c, const Geometry& g) {
     return result;
 }
 
+/// Whole vectors of channels together, weights row-major.
+struct Winograd {
+    Layout x_layout, y_layout;
+    ActivationShape x, y;
+    Pair padding;
+    std::size_t workspace;
+
+    Winograd(const Context& c, const Geometry& g, Direction direction) : padding(g.attributes.padding) {
+        x_layout = blocked_layout(g.x, DType::f32, c.kernels.vector_width);
+        y_layout = blocked_layout(g.y, DType::f32, c.kernels.vector_width);
+        x = activation_shape(g.x, x_layout);
+        y = activation_shape(g.y, y_layout);
+        workspace = static_cast<std::size_t>(
+                        c.kernels.winograd_scratch(x, y, padding.data(), static_cast<int>(direction), c.threads)) *
+                    sizeof(float);
+    }
+};
+
+Lowered lower_winograd(const Context& c, const Geometry& g) {
+    const Winograd w(c, g, Direction::forward);
+    Lowered result = c.plain();
+    result.inputs[0] = w.x_layout;
+    result.outputs[0] = w.y_layout;
+    result.workspace = w.workspace;
+    result.kernel =
+        loop_kernel(c, "winograd", [&k = c.kernels, w, relu = g.attributes.relu, t = c.threads](const Arguments& a) {
+            k.winograd_forward(w.x, w.y, w.padding.data(), a.in(0), a.in(1), a.in(2), relu, a.out(0),
+                               a.scratch<float>(), t);
+        });
+    return result;
+}
+
+Lowered lower_winograd_input_gradient(const Context& c, const Geometry& g) {
+    const Winograd w(c, g, Direction::input_gradient);
+    Lowered result = c.plain();
+    result.inputs[0] = w.y_layout;
+    result.outputs[0] = w.x_layout;
+    result.workspace = w.workspace;
+    result.kernel = loop_kernel(c, "winograd input gradient", [&k = c.kernels, w, t = c.threads](const Arguments& a) {
+        k.winograd_input_gradient(w.x, w.y, w.padding.data(), a.in(0), a.in(1), a.out(0), a.scratch<float>(), t);
+    });
+    return result;
+}
+
+Lowered lower_winograd_weight_gradient(const Context& c, const Geometry& g) {
+    const Winograd w(c, g, Direction::weight_gradient);
+    Lowered result = c.plain();
+    result.inputs[0] = w.x_layout;
+    result.inputs[1] = w.y_layout;
+    result.workspace = w.workspace;
+    result.kernel = loop_kernel(c, "winograd weight gradient", [&k = c.kernels, w, t = c.threads](const Arguments& a) {
+        k.winograd_weight_gradient(w.x, w.y, w.padding.data(), a.in(0), a.in(1), a.out(0), a.scratch<float>(), t);
+    });
+    return result;
+}
+
 std::string depthwise_name(const Geometry& g, const char* what) {
     return "depthwise " + std::to_string(g.w[2]) + 'x' + std::to_string(g.w[3]) + what;
 }
@@ -260,6 +308,9 @@ Lowered lower_conv2d(const Context& c) {
     const Geometry g{c.input(0).shape, c.input(1).shape, c.output(0).shape, Convolution::from(c.op.attributes)};
     if (uses_own_pointwise(c, g)) {
         return lower_pointwise(c, g);
+    }
+    if (uses_winograd(c, g)) {
+        return lower_winograd(c, g);
     }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::forward, {true, true, false, 0, 1, 0});
@@ -281,6 +332,9 @@ Lowered lower_input_gradient(const Context& c) {
     if (uses_own_pointwise(c, g)) {
         return lower_pointwise_input_gradient(c, g);
     }
+    if (uses_winograd(c, g)) {
+        return lower_winograd_input_gradient(c, g);
+    }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::input_gradient, {false, true, true, 0, 1, 0});
     }
@@ -300,6 +354,9 @@ Lowered lower_weight_gradient(const Context& c) {
     const Geometry g{c.input(0).shape, c.output(0).shape, c.input(1).shape, Convolution::from(c.op.attributes)};
     if (uses_own_pointwise(c, g)) {
         return lower_pointwise_weight_gradient(c, g);
+    }
+    if (uses_winograd(c, g)) {
+        return lower_winograd_weight_gradient(c, g);
     }
     if (!uses_own_depthwise(c, g)) {
         return lower_by_library(c, g, Direction::weight_gradient, {true, false, true, 0, 0, 1});
