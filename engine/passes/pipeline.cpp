@@ -48,6 +48,7 @@ CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId
     });
     run("fuse", toggles.fused, rewrite(fuse));
     run("recompute", toggles.recompute && !with_respect_to.empty(), rewrite(recompute));
+    run("reapply", toggles.recompute && !with_respect_to.empty(), rewrite(reapply));
     run("prune", true, rewrite(prune));
     return step;
 }

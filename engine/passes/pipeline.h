@@ -20,6 +20,7 @@ struct Toggles {
     bool reference_separable = false; ///< depthwise and pointwise by the library, no kernel of ours between
     bool cuda_graphs = true;
     bool recompute = false;
+    bool reapply = true; ///< batch norms and ReLUs are applied again in the backward, not stored
     bool deterministic = false;
     bool winograd = true;
     bool safe_mode = false; ///< overrides the others: the shortest pipeline
@@ -40,9 +41,9 @@ struct CompiledStep {
 using AppendUpdate = std::function<void(Graph&, const std::map<TensorId, TensorId>& gradients)>;
 
 /// Runs the passes in this order: share, (merge_siblings, fake_quantize, mixed_precision: their places), autodiff,
-/// `append_update`, fuse, recompute, prune. With no `with_respect_to` there is no backward: an evaluation step. Without
-/// `append_update` the gradients are kept; with it, what it does not read or keep is pruned. Tensors that are kept stay
-/// the same tensors, whatever the passes do.
+/// `append_update`, fuse, recompute, reapply, prune. With no `with_respect_to` there is no backward: an evaluation
+/// step. Without `append_update` the gradients are kept; with it, what it does not read or keep is pruned. Tensors that
+/// are kept stay the same tensors, whatever the passes do.
 [[nodiscard]] CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId> with_respect_to,
                                         const Toggles& toggles, const AppendUpdate& append_update = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/op_registry.h"
 #include "graph/ops/normalization.h"
+#include "passes/batch_norm_apply.h"
 #include "passes/passes.h"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ private:
     }
 
     void repeat(const Op& op, const std::vector<Op>& ops) {
-        Op second = op.kind == "batch_norm" ? apply_of(op) : op;
+        Op second = op.kind == "batch_norm" ? batch_norm_apply_of(op) : op;
         second.stage = Stage::backward;
         second.recomputed = true;
         for (auto& input : second.inputs)
@@ -80,19 +81,6 @@ private:
             again_[index(original)] = output;
         }
         ops_.push_back(std::move(second));
-    }
-
-    /// y of a batch norm again, from the statistics that it left.
-    static Op apply_of(const Op& norm) {
-        Op op = norm;
-        op.kind = "batch_norm_apply";
-        op.attributes = {};
-        if (const auto activation = norm.attributes.text("activation"); !activation.empty())
-            op.attributes.set("activation", activation);
-        op.inputs = {norm.inputs[BatchNorm::x],      norm.outputs[BatchNorm::mean], norm.outputs[BatchNorm::inv_std],
-                     norm.inputs[BatchNorm::weight], norm.inputs[BatchNorm::bias],  norm.inputs[BatchNorm::residual]};
-        op.outputs = {norm.outputs[BatchNorm::y]};
-        return op;
     }
 
     Graph graph_;

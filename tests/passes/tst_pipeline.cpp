@@ -54,7 +54,7 @@ private slots:
         using Order = std::vector<std::string>;
         QCOMPARE(compiled(forward, {}).pass_order, (Order{"share", "autodiff", "fuse", "prune"}));
         QCOMPARE(compiled(forward, {.recompute = true}).pass_order,
-                 (Order{"share", "autodiff", "fuse", "recompute", "prune"}));
+                 (Order{"share", "autodiff", "fuse", "recompute", "reapply", "prune"}));
         QCOMPARE(compiled(forward, all_off()).pass_order, (Order{"autodiff", "prune"}));
         QCOMPARE(compiled(forward, {.safe_mode = true}).pass_order, (Order{"share", "autodiff", "prune"}));
         const auto evaluation = compile_step(forward.graph, forward.loss, {}, {.recompute = true});
@@ -136,7 +136,7 @@ private slots:
         const auto forward = build_forward(spec(resnet18), 64, NormMode::training);
         const auto stored = compiled(forward, {}), repeated = compiled(forward, {.recompute = true});
         const auto before = peak_of_activations(stored.graph), after = peak_of_activations(repeated.graph);
-        QVERIFY2(static_cast<double>(after) <= 0.7 * static_cast<double>(before),
+        QVERIFY2(static_cast<double>(after) <= 0.6 * static_cast<double>(before),
                  qPrintable(QString("%1 -> %2 bytes").arg(before).arg(after)));
         QCOMPARE(flops(repeated.graph), flops(stored.graph));
     }
