@@ -9,7 +9,7 @@ namespace {
 
 /// The demo's network: blocks of conv3x3-BN-ReLU, each but the last followed by a 2x2 max pool (3x3 window, stride 2).
 struct QuickSettings {
-    std::vector<std::int64_t> widths{16, 32, 64};
+    std::vector<std::int64_t> widths{16, 32, 64, 128};
 
     static QuickSettings from(const Json& json) {
         QuickSettings settings;
