@@ -132,6 +132,29 @@ private slots:
         }
     }
 
+    /// The architecture's step: gradients of alpha alone, none of weights, the same with every set of passes.
+    void alpha_steps_have_no_weight_gradients() {
+        const auto forward = build_forward(
+            spec(
+                R"({"network": "supernet", "init_channels": 2, "layers": 3, "channels": 2, "height": 8, "width": 8, "classes": 4})"),
+            3, NormMode::training_frozen_stats);
+        const std::vector<TensorId> alpha{*forward.graph.find("alpha_normal"), *forward.graph.find("alpha_reduce")};
+        std::map<TensorId, std::vector<float>> expected;
+        for (const auto& toggles : {all_off(), Toggles{}, Toggles{.recompute = true}, Toggles{.safe_mode = true}}) {
+            const auto step = compile_step(forward.graph, forward.loss, alpha, toggles);
+            QCOMPARE(step.gradients.size(), std::size_t{2});
+            for (const auto& op : step.graph.ops())
+                QVERIFY(op.kind != "conv2d_weight_gradient" && op.kind != "linear_weight_gradient");
+            const auto values = StepValues::of(step.graph).kept;
+            for (const auto& [tensor, gradient] : step.gradients) {
+                const auto& value = values.at(gradient);
+                const auto& first = expected.try_emplace(tensor, value).first->second;
+                QVERIFY(std::ranges::any_of(value, [](float v) { return v != 0; }));
+                QVERIFY(difference(first, value) < 1e-5);
+            }
+        }
+    }
+
     void recompute_cuts_the_peak_of_resnet_18() {
         const auto forward = build_forward(spec(resnet18), 64, NormMode::training);
         const auto stored = compiled(forward, {}), repeated = compiled(forward, {.recompute = true});
