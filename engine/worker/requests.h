@@ -43,7 +43,11 @@ Json answer_fetch(const Json& arguments, const RequestContext& context);
 // Data: requests_data.cpp
 Json answer_scan(const Json& arguments, const RequestContext& context);
 Json answer_thumbnails(const Json& arguments, const RequestContext& context);
+// The fit check: requests_plan.cpp
+Json answer_plan(const Json& arguments, const RequestContext& context);
 // Checkpoints: requests_checkpoint.cpp
+Json answer_predict(const Json& arguments, const RequestContext& context);
+Json answer_evaluate(const Json& arguments, const RequestContext& context);
 Json answer_export(const Json& arguments, const RequestContext& context);
 
 /// The text argument; throws ConfigError naming it if it is absent or no text.

@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "data/image_decoder.h"
 #include "io/exports.h"
+#include "worker/protocol.h"
 #include "worker/requests.h"
+#include "worker/trained_model.h"
+
+#include <QByteArray>
 
 namespace espalier {
+namespace {
+
+/// `image` is a path, or the file's bytes in base64.
+Image read_image(const Json& arguments, std::int64_t channels) {
+    if (const auto text = protocol::text_at(arguments, "base64"); !text.empty()) {
+        const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(text));
+        return decode_image(
+            {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())},
+            "the image", channels);
+    }
+    return decode_image_file(required_text(arguments, "image"), channels);
+}
+
+/// The part that tells most about unseen images, or the one that is asked for.
+SampleSet set_to_evaluate(const std::string& data, const std::string& part) {
+    const auto dataset = open_dataset(data);
+    for (const auto candidate : {Part::test, Part::validation, Part::train})
+        if ((part.empty() || part == name_of(candidate)) && dataset->size(candidate) > 0)
+            return all_of(dataset, candidate);
+    throw DataError("The data set " + data + " has no images in a part named \"" + part + "\".");
+}
+
+} // namespace
 
 Json answer_export(const Json& arguments, const RequestContext&) {
     const std::filesystem::path out = required_text(arguments, "out");
@@ -16,6 +44,27 @@ Json answer_export(const Json& arguments, const RequestContext&) {
     else
         export_genotype(checkpoint, out);
     return {{"file", out.string()}};
+}
+
+Json answer_predict(const Json& arguments, const RequestContext& context) {
+    TrainedModel model(required_text(arguments, "checkpoint"), protocol::text_at(arguments, "backend", "auto"));
+    context.check();
+    Json classes = Json::array();
+    for (const auto& one : model.predict(read_image(arguments, model.info().network.channels)))
+        classes.push_back({{"name", one.name}, {"probability", one.probability}});
+    return {{"classes", std::move(classes)}};
+}
+
+Json answer_evaluate(const Json& arguments, const RequestContext& context) {
+    TrainedModel model(required_text(arguments, "checkpoint"), protocol::text_at(arguments, "backend", "auto"));
+    const auto set = set_to_evaluate(required_text(arguments, "data"), protocol::text_at(arguments, "part"));
+    const auto totals = model.evaluate(set, [&] { return context.stop.stop_requested(); });
+    context.check();
+    return {{"set", name_of(set.part)},
+            {"images", set.size()},
+            {"loss", protocol::number(totals->mean_loss())},
+            {"accuracy", totals->accuracy()},
+            {"step", model.info().step}};
 }
 
 } // namespace espalier

@@ -2,8 +2,33 @@
 #include "base/error.h"
 #include "data/scan.h"
 #include "worker/commands/command.h"
+#include "worker/console.h"
+#include "worker/protocol.h"
 
 namespace espalier::commands {
+namespace {
+
+using protocol::number_at;
+
+void print_plan(const Json& plan) {
+    const auto& memory = plan.at("memory");
+    const auto bytes = [&](const char* key) { return Console::bytes_text(number_at(memory, key)); };
+    const auto count = [&](const char* key) {
+        return Console::count_text(static_cast<std::int64_t>(number_at(plan, key)));
+    };
+    print_line(count("parameters") + " parameters in " + std::to_string(plan.at("layers").size()) + " layers");
+    print_line(Console::fixed(number_at(plan, "flops") / 1e9, 2) + " GFLOP a step, forward and backward");
+    print_line("Memory: " + bytes("total") + " (weights " + bytes("weights") + ", optimizer " + bytes("optimizer") +
+               ", activations " + bytes("activations") + ", workspace " + bytes("workspace") + ") of " +
+               Console::bytes_text(number_at(plan, "limit")));
+    print_line("Batch " + count("batch") + (plan.at("fits") ? " fits" : " does not fit as asked for") +
+               "; at most about " + count("largest_batch") + ". " + count("epochs") + " epochs of " +
+               count("steps_per_epoch") + " steps on " + plan.at("device").get<std::string>() + ".");
+    for (const auto& note : plan.at("notes"))
+        print_line("Note: " + note.get<std::string>());
+}
+
+} // namespace
 
 void add_data_commands(CLI::App& app, Action& chosen) {
     struct Options {
@@ -23,6 +48,22 @@ void add_data_commands(CLI::App& app, Action& chosen) {
             else
                 print_line(report.to_text());
             return static_cast<int>(report.total() > 0 ? ExitCode::done : ExitCode::bad_data);
+        };
+    });
+
+    const auto config = std::make_shared<ConfigOptions>();
+    auto* plan =
+        app.add_subcommand("plan", "The fit check: parameters, layers, FLOPs and exact memory, without training");
+    config->add_to(*plan);
+    plan->add_flag("--json", options->json, "One line of JSON");
+    plan->callback([options, config, &chosen] {
+        chosen = [options, config] {
+            const auto answer = answer_plan({{"config", config->config()}}, {});
+            if (options->json)
+                print_json(answer);
+            else
+                print_plan(answer);
+            return 0;
         };
     });
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trained_model.h"
+
+#include "base/error.h"
+#include "train/evaluation.h"
+#include "train/run_setup.h"
+
+#include <algorithm>
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t evaluation_batch = 64;
+
+RunConfig config_for(const CheckpointInfo& info, const std::string& backend, int threads) {
+    RunConfig config;
+    config.network = info.network;
+    config.backend = backend;
+    config.threads = threads;
+    config.batch = 2; // chooses the backend by the ops alone
+    return config;
+}
+
+} // namespace
+
+TrainedModel::TrainedModel(const std::filesystem::path& checkpoint, const std::string& backend, int threads)
+    : checkpoint_(load_checkpoint(checkpoint)) {
+    const auto config = config_for(checkpoint_.info, backend, threads);
+    backend_ = backend_for(config);
+    network_ = std::make_unique<NetworkSession>(*backend_, config);
+}
+
+void TrainedModel::make_ready(std::int64_t batch) {
+    network_->prepare_evaluation(batch);
+    network_->load(checkpoint_.store);
+}
+
+std::vector<TrainedModel::ClassProbability> TrainedModel::predict(const Image& image) {
+    const auto& info = checkpoint_.info;
+    const auto& spec = info.network;
+    if (image.shape.channels != spec.channels)
+        throw DataError("The network takes images of " + std::to_string(spec.channels) + " channels, this one has " +
+                        std::to_string(image.shape.channels) + ".");
+    const auto fitted = covering(image, spec.height, spec.width);
+    const auto pixels = static_cast<std::size_t>(spec.height * spec.width);
+    std::vector<float> values(fitted.pixels.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto channel = i / pixels;
+        values[i] = static_cast<float>((fitted.pixels[i] / 255.0 - info.mean.at(channel)) / info.deviation.at(channel));
+    }
+    make_ready(1);
+    const auto probabilities = network_->probabilities(values, 1);
+    std::vector<ClassProbability> classes;
+    for (std::size_t i = 0; i < probabilities.size(); ++i)
+        classes.push_back({i < info.class_names.size() ? info.class_names[i] : std::to_string(i), probabilities[i]});
+    std::stable_sort(classes.begin(), classes.end(),
+                     [](const auto& a, const auto& b) { return a.probability > b.probability; });
+    return classes;
+}
+
+std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::function<bool()>& leave) {
+    const auto& spec = checkpoint_.info.network;
+    const auto& image = set.dataset->image();
+    const ImageShape wanted{spec.channels, spec.height, spec.width};
+    if (image != wanted || static_cast<std::int64_t>(set.dataset->classes()) != spec.classes)
+        throw DataError("The network was trained on " + wanted.text() + " images of " + std::to_string(spec.classes) +
+                        " classes; this data set has " + image.text() + " images of " +
+                        std::to_string(set.dataset->classes()) + ".");
+    const auto batch = std::min(evaluation_batch, static_cast<std::int64_t>(set.size()));
+    Loader loader(set, {.batch = batch,
+                        .use = Batches::Use::evaluation,
+                        .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}});
+    for (const auto size : loader.batches().sizes())
+        network_->prepare_evaluation(size);
+    make_ready(batch);
+    return espalier::evaluate(*network_, loader, leave);
+}
+
+} // namespace espalier

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "data/resize.h"
+#include "data/sample_set.h"
+#include "io/checkpoint.h"
+#include "train/network_session.h"
+#include "train/run_state.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A checkpoint's network made ready to be used.
+class TrainedModel {
+public:
+    /// Throws CheckpointError for a damaged file, ConfigError if no backend runs the network.
+    explicit TrainedModel(const std::filesystem::path& checkpoint, const std::string& backend = "auto",
+                          int threads = 0);
+
+    [[nodiscard]] const CheckpointInfo& info() const { return checkpoint_.info; }
+
+    struct ClassProbability {
+        std::string name;
+        double probability = 0;
+    };
+    /// The most probable class first. The image is brought to the network's size as training does it; it must have the
+    /// network's channels.
+    [[nodiscard]] std::vector<ClassProbability> predict(const Image& image);
+
+    /// Loss and accuracy over a set; nothing if `leave` said yes in between. Throws DataError if images or classes are
+    /// not those of the network.
+    [[nodiscard]] std::optional<Totals> evaluate(const SampleSet& set, const std::function<bool()>& leave = {});
+
+private:
+    void make_ready(std::int64_t batch);
+
+    Checkpoint checkpoint_;
+    std::unique_ptr<Backend> backend_;
+    std::unique_ptr<NetworkSession> network_;
+};
+
+} // namespace espalier
