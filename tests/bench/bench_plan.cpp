@@ -59,6 +59,11 @@ void measure(const NetworkSpec& spec, std::int64_t batch, const std::string& bac
                 mebibytes(persistent.bytes(Purpose::weights) + persistent.bytes(Purpose::optimizer)),
                 mebibytes(arena.bytes), mebibytes(arena.activation_bytes), mebibytes(arena.live_peak),
                 static_cast<double>(arena.bytes) / static_cast<double>(arena.live_peak));
+    if (!program.ops.empty()) {
+        const auto& busiest = program.ops[arena.busiest_step];
+        std::printf("  most in use at step %zu, %s of %s (%s, workspace %.1f MiB)\n", arena.busiest_step,
+                    busiest.kind.c_str(), busiest.layer.c_str(), busiest.kernel.c_str(), mebibytes(busiest.workspace));
+    }
 }
 
 } // namespace
