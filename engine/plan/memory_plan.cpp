@@ -2,6 +2,7 @@
 #include "plan/memory_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -27,25 +28,16 @@ std::size_t best_gap(const std::vector<Placed>& placed, const Lifetime& lifetime
         if (block.begin >= free_from + bytes && block.begin - free_from < best_size) {
             best = free_from;
             best_size = block.begin - free_from;
+            if (best_size == bytes)
+                break; // nothing fits better
         }
         free_from = std::max(free_from, block.end);
     }
     return best_size == std::numeric_limits<std::size_t>::max() ? free_from : best;
 }
 
-} // namespace
-
-MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
-    std::vector<std::size_t> order(lifetimes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-        const auto& x = lifetimes[a];
-        const auto& y = lifetimes[b];
-        if (x.bytes != y.bytes)
-            return x.bytes > y.bytes;
-        return x.first != y.first ? x.first < y.first : a < b;
-    });
-
+/// Places the lifetimes one after another in the given order.
+MemoryPlan place(std::span<const Lifetime> lifetimes, std::span<const std::size_t> order) {
     MemoryPlan plan;
     plan.offsets.resize(lifetimes.size());
     std::vector<Placed> placed;
@@ -62,6 +54,39 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
         plan.bytes = std::max(plan.bytes, begin + bytes);
     }
     return plan;
+}
+
+} // namespace
+
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+    std::int32_t steps = 0;
+    for (const auto& lifetime : lifetimes)
+        steps = std::max(steps, lifetime.last + 1);
+    const auto live = live_bytes(lifetimes, static_cast<std::size_t>(steps));
+    const auto lower_bound = live.empty() ? 0 : std::ranges::max(live);
+
+    const auto size = [](const Lifetime& x) { return static_cast<double>(x.bytes); };
+    const auto duration = [](const Lifetime& x) { return static_cast<double>(x.last - x.first + 1); };
+    const std::function<double(const Lifetime&)> weights[] = {
+        size, [&](const Lifetime& x) { return size(x) * duration(x); }, duration};
+    MemoryPlan best;
+    std::vector<std::size_t> order(lifetimes.size());
+    for (const auto& weight : weights) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+            const auto &x = lifetimes[a], &y = lifetimes[b];
+            if (const auto wx = weight(x), wy = weight(y); wx != wy)
+                return wx > wy;
+            if (x.bytes != y.bytes)
+                return x.bytes > y.bytes;
+            return x.first != y.first ? x.first < y.first : a < b;
+        });
+        if (auto plan = place(lifetimes, order); best.offsets.empty() || plan.bytes < best.bytes)
+            best = std::move(plan);
+        if (best.bytes <= lower_bound + lower_bound / 100)
+            break;
+    }
+    return best;
 }
 
 std::vector<std::size_t> live_bytes(std::span<const Lifetime> lifetimes, std::size_t steps) {
