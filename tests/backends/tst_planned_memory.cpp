@@ -61,7 +61,7 @@ private slots:
             PersistentTensors persistent;
             const auto arena = plan_arena(lower(training_step(spec.toStdString(), 16, {}).graph, *backend, persistent));
             QVERIFY(arena.bytes >= arena.live_peak);
-            QVERIFY2(arena.bytes <= arena.live_peak + arena.live_peak / 50, name);
+            QVERIFY2(arena.bytes <= arena.live_peak + arena.live_peak / 20, name);
         }
     }
 
