@@ -117,7 +117,7 @@ ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress, s
     return report;
 }
 
-Json ScanReport::to_json() const {
+Json ScanReport::to_json(std::size_t most_bad) const {
     Json classes = Json::array(), bad_files = Json::array(), parts = Json::array();
     for (std::size_t i = 0; i < class_counts.size(); ++i) {
         Json entry{{"name", info.classes[i]}, {"count", class_counts[i][0] + class_counts[i][1] + class_counts[i][2]}};
@@ -129,7 +129,7 @@ Json ScanReport::to_json() const {
     for (const auto part : all_parts)
         if (const auto count = images[static_cast<std::size_t>(part)]; count > 0)
             parts.push_back({{"name", name_of(part)}, {"images", count}});
-    for (const auto& file : bad)
+    for (const auto& file : std::span(bad).first(std::min(most_bad, bad.size())))
         bad_files.push_back({{"file", file.file}, {"reason", file.reason}});
     return {{"data", info.spec},
             {"kind", info.kind},
@@ -140,6 +140,7 @@ Json ScanReport::to_json() const {
             {"height", info.image.height},
             {"channels", info.image.channels},
             {"bad", std::move(bad_files)},
+            {"bad_count", bad.size()},
             {"warnings", warnings}};
 }
 

@@ -19,8 +19,9 @@ struct ScanReport {
     std::vector<std::string> warnings;
 
     [[nodiscard]] std::size_t total() const noexcept { return images[0] + images[1] + images[2]; }
-    /// The answer of the request `scan` (docs/PROTOCOL.md).
-    [[nodiscard]] Json to_json() const;
+    /// The answer of the request `scan` (docs/PROTOCOL.md). It names the first `most_bad` bad files, and how many there
+    /// are in all.
+    [[nodiscard]] Json to_json(std::size_t most_bad = 1000) const;
     /// The same for people, in lines.
     [[nodiscard]] std::string to_text() const;
 };

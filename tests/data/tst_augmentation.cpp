@@ -83,9 +83,9 @@ private slots:
     }
 
     void wrong_settings_are_refused() {
-        QVERIFY_EXCEPTION_THROWN(ImageTransform({1, 4, 4}, identity(1), {.crop = 4}, 1), ConfigError);
-        QVERIFY_EXCEPTION_THROWN(ImageTransform({1, 4, 4}, identity(1), {.crop = -1}, 1), ConfigError);
-        QVERIFY_EXCEPTION_THROWN(ImageTransform({3, 4, 4}, identity(1), {}, 1), ConfigError);
+        QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({1, 4, 4}, identity(1), {.crop = 4}, 1));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({1, 4, 4}, identity(1), {.crop = -1}, 1));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({3, 4, 4}, identity(1), {}, 1));
     }
 };
 

@@ -65,10 +65,10 @@ private slots:
         QVERIFY(fitted.note.find("128") != std::string::npos && fitted.note.find("100") != std::string::npos);
         QCOMPARE(fitted_batch(128, 128).batch, std::int64_t{128});
         QVERIFY(fitted_batch(128, 128).note.empty());
-        QVERIFY_EXCEPTION_THROWN((void)fitted_batch(1, 4), DataError);
-        QVERIFY_EXCEPTION_THROWN((void)fitted_batch(10, 0), ConfigError);
-        QVERIFY_EXCEPTION_THROWN((void)Batches(100, 128, Batches::Use::training), ConfigError);
-        QVERIFY_EXCEPTION_THROWN((void)Batches(100, -1, Batches::Use::evaluation), ConfigError);
+        QVERIFY_THROWS_EXCEPTION(DataError, (void)fitted_batch(1, 4));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)fitted_batch(10, 0));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)Batches(100, 128, Batches::Use::training));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)Batches(100, -1, Batches::Use::evaluation));
     }
 
     void order_is_a_permutation_of_seed_and_epoch() {

@@ -154,8 +154,8 @@ private slots:
         QCOMPARE(split(all, 0.1, 7).second.indices, parts.second.indices);
         QVERIFY(split(all, 0.1, 8).second.indices != parts.second.indices);
         QCOMPARE(split(all, 0, 7).second.size(), std::size_t{0});
-        QVERIFY_EXCEPTION_THROWN((void)split(all, 1, 7), ConfigError);
-        QVERIFY_EXCEPTION_THROWN((void)split(all, std::nan(""), 7), ConfigError);
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)split(all, 1, 7));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)split(all, std::nan(""), 7));
     }
 
     void split_leaves_each_class_an_image() {
@@ -189,7 +189,7 @@ private slots:
             QVERIFY(std::abs(statistics.mean[channel] - mean) < 1e-12);
             QVERIFY(std::abs(statistics.deviation[channel] - std::sqrt(squares / 600 - mean * mean)) < 1e-9);
         }
-        QVERIFY_EXCEPTION_THROWN((void)channel_statistics(SampleSet{all.dataset, Part::train, {}}), DataError);
+        QVERIFY_THROWS_EXCEPTION(DataError, (void)channel_statistics(SampleSet{all.dataset, Part::train, {}}));
     }
 };
 

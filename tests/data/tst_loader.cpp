@@ -193,9 +193,9 @@ private slots:
 
     void wrong_settings_are_refused() {
         const auto all = all_of(std::make_shared<ProbeDataset>(10), Part::train);
-        QVERIFY_EXCEPTION_THROWN(Loader(all, settings_for(11)), ConfigError);
-        QVERIFY_EXCEPTION_THROWN(Loader(all, settings_for(4, 0)), ConfigError);
-        QVERIFY_EXCEPTION_THROWN(Loader(all, settings_for(4, 1, 0)), ConfigError);
+        QVERIFY_THROWS_EXCEPTION(ConfigError, Loader(all, settings_for(11)));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, Loader(all, settings_for(4, 0)));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, Loader(all, settings_for(4, 1, 0)));
     }
 };
 

@@ -75,6 +75,10 @@ private slots:
         const auto json = scan_dataset(folder.spec(2)).to_json();
         QCOMPARE(json.at("images").get<int>(), 3);
         QCOMPARE(json.at("bad").size(), std::size_t{3});
+        QCOMPARE(json.at("bad_count").get<int>(), 3);
+        const auto shortened = scan_dataset(folder.spec(2)).to_json(1);
+        QCOMPARE(shortened.at("bad").size(), std::size_t{1});
+        QCOMPARE(shortened.at("bad_count").get<int>(), 3);
         QVERIFY(json.at("bad")[0].at("reason").get<std::string>().find("label 7 at index 2") != std::string::npos);
         QVERIFY(json.at("bad")[2].at("reason").get<std::string>().find("web page") != std::string::npos);
     }
@@ -85,7 +89,7 @@ private slots:
         QCOMPARE(report.bad.size(), std::size_t{1});
         QVERIFY(has(report.warnings, "no image that could be used"));
         QCOMPARE(report.to_json().at("images").get<int>(), 0);
-        QVERIFY_EXCEPTION_THROWN((void)scan_dataset("nonsense"), ConfigError);
+        QVERIFY_THROWS_EXCEPTION(ConfigError, (void)scan_dataset("nonsense"));
     }
 
     void odd_sets_are_warned_of() {
