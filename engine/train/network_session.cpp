@@ -131,7 +131,7 @@ std::vector<BatchResult> NetworkSession::take_history() {
     const auto columns = history.size() / static_cast<std::size_t>(history_rows);
     for (; rows_read_ < rows_written_; ++rows_read_) {
         const auto row = static_cast<std::size_t>(rows_read_ % history_rows) * columns;
-        results.push_back({history[row], history[row + 1]});
+        results.push_back({history[row], history[row + 1], history[row + 2]});
     }
     return results;
 }

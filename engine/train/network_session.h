@@ -34,6 +34,7 @@ struct StepPlace {
 struct BatchResult {
     double loss = 0;
     double correct = 0;
+    double gradient_norm = 0; ///< of the update that this part ended; not finite: the update was left out
 };
 
 /// The whole training step of a configuration for one batch, before any backend sees it.

@@ -111,7 +111,11 @@ AppendUpdate make_update(const OptimizerConfig& config, UpdateParts parts, std::
         if (parts.apply) {
             // The norm is computed even where nothing is clipped: an update by a gradient that is not finite is left
             // out.
-            apply(builder, config, step, gradient_norm(builder, step, trained), trained);
+            const TensorId norm = gradient_norm(builder, step, trained);
+            apply(builder, config, step, norm, trained);
+            values.push_back(norm);
+        } else {
+            values.push_back(recorded.front()); // every part writes as many columns
         }
 
         const auto columns = static_cast<std::int64_t>(values.size());

@@ -34,8 +34,9 @@ struct UpdateParts {
 };
 
 /// Appends the update to a differentiated graph: `accumulate` into sums, `gradient_norm` where gradients are clipped,
-/// the optimizer's op over all parameters at once (stage update), then `record` of `recorded` (each of shape [1]). The
-/// step block and all state become buffers of the graph.
+/// the optimizer's op over all parameters at once (stage update), then `record` of `recorded` (each of shape [1], the
+/// loss first) and, in the last column, of the gradient's norm (in parts that apply nothing: the loss). The step block
+/// and all state become buffers of the graph.
 [[nodiscard]] AppendUpdate make_update(const OptimizerConfig& config, UpdateParts parts,
                                        std::vector<TensorId> recorded);
 

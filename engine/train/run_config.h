@@ -59,7 +59,7 @@ struct RunConfig {
     double label_smoothing = 0;
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part
     std::int64_t patience = 0;       ///< early stopping after so many evaluations without a better one; 0: never
-    std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss before the run fails
+    std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss or gradient before the run fails
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     AugmentationConfig augmentation;

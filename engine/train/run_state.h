@@ -30,7 +30,7 @@ struct RunState {
     double best_accuracy = -1;   ///< of the validation part; -1: none yet
     std::int64_t best_epoch = 0;
     std::int64_t evaluations_since_best = 0;
-    std::int64_t bad_steps = 0; ///< steps in a row with a loss that is not finite
+    std::int64_t bad_steps = 0; ///< steps in a row whose loss or gradient is not finite
     double seconds = 0;         ///< time spent in training and evaluation
     double epoch_seconds = 0;   ///< of it in the current epoch
     bool tested = false;        ///< the test at the end is done

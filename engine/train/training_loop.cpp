@@ -124,17 +124,23 @@ void TrainingLoop::settle(const Taken& taken, std::span<const BatchResult> parts
     record.accuracy = totals.accuracy();
     reporter_.add(record);
 
-    state_.bad_steps = std::isfinite(record.loss) ? 0 : state_.bad_steps + 1;
+    const double norm = parts.back().gradient_norm;
+    state_.bad_steps = std::isfinite(record.loss) && std::isfinite(norm) ? 0 : state_.bad_steps + 1;
     if (state_.bad_steps >= setup_.config.max_bad_steps) {
         reporter_.flush();
-        std::ostringstream rate;
-        rate << record.learning_rate;
-        throw Error("The loss was not a finite number in " + std::to_string(state_.bad_steps) +
-                    " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
-                    " on. At a learning rate of " + rate.str() +
-                    " the weights have most likely run away: resume from an earlier checkpoint with a smaller one, or "
-                    "clip the gradient (optimizer.clip_norm).");
+        give_up(record);
     }
+}
+
+void TrainingLoop::give_up(const StepRecord& record) const {
+    std::ostringstream rate;
+    rate << record.learning_rate;
+    const std::string what = std::isfinite(record.loss) ? "gradient" : "loss";
+    throw Error("The " + what + " was not a finite number in " + std::to_string(state_.bad_steps) +
+                " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
+                " on. At a learning rate of " + rate.str() +
+                " the weights have most likely run away: resume from an earlier checkpoint with a smaller one, or "
+                "clip the gradient (optimizer.clip_norm).");
 }
 
 bool TrainingLoop::profile_is_due() const {

@@ -23,7 +23,7 @@ public:
     TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events);
 
     /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). Throws Error, naming the
-    /// cause, after max_bad_steps updates in a row whose loss is not a finite number.
+    /// cause, after max_bad_steps updates in a row whose loss or gradient is not a finite number.
     bool train_epoch(const SafePoint& safe_point);
     /// Brings RunState and events up to the last update taken.
     void drain();
@@ -39,6 +39,7 @@ private:
 
     void take_update();
     void settle(const Taken& taken, std::span<const BatchResult> parts);
+    [[noreturn]] void give_up(const StepRecord& record) const;
     void read_results_if_due();
     void read_results();
     [[nodiscard]] bool profile_is_due() const;
