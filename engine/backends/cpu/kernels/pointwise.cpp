@@ -7,14 +7,20 @@ namespace espalier::cpu::ESPALIER_INSTRUCTION_SET {
 // A 1x1 convolution is a matrix product over pixels. Forward and input gradient are the same loop: a vector of target
 // channels times one source channel at a time, for a tile of pixels whose sums stay in registers.
 
-static constexpr int tile = native_width >= 16 ? 16 : 8; ///< pixels of a tile of one vector
-static constexpr std::int64_t segment_pixels = 128;      ///< the source of a segment stays in the first cache
+static constexpr int tile = native_width >= 16 ? 16 : 8;  ///< pixels of a tile of one vector
+static constexpr std::int64_t segment_floats = 64 * 1024; ///< of source and target: a segment stays in the second cache
 
 static inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
 static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// Pixels that are worked off together. Long runs of one plane let the processor fetch ahead.
+static inline std::int64_t segment_of(const ActivationShape& a, const ActivationShape& b) {
+    const std::int64_t pixels = segment_floats / (a.padded_channels() + b.padded_channels()) / 16 * 16;
+    return pixels < 64 ? 64 : smaller(pixels, 1024);
+}
 
 /// target[pixel][k] = act(sum_c source[pixel][c] weights[k][c] + bias[k]).
 struct Product {
@@ -107,6 +113,7 @@ static void multiply(const Product& p, const float* source, float* target, int t
     const bool dense =
         p.source_stride[0] == 1 && p.source_stride[1] == 1 && p.target_stride[0] == 1 && p.target_stride[1] == 1;
     const std::int64_t pixels = p.rows * p.columns;
+    const std::int64_t segment_pixels = segment_of(p.source, p.target);
     const std::int64_t segments = dense ? (pixels + segment_pixels - 1) / segment_pixels : p.rows;
     const std::int64_t work = p.source.n * pixels * p.source.c * p.target.padded_channels() / 8;
     with_width(p.target.block, [&]<int W>() {
@@ -205,41 +212,54 @@ struct WeightGradient {
     [[gnu::always_inline]] std::int64_t first_group(std::int64_t part) const { return groups * part / parts; }
 };
 
-/// Sums over `count` pixels, added to sums [Tile][W].
-template <int W, int Tile>
-static inline void gradient_segment(const float* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
-                                    std::int64_t count, float* sums) {
-    Vector<W> local[Tile] = {};
+/// Sums over `count` pixels for Count target vectors and Tile source channels, added to sums [Tile][W] of each vector.
+template <int W, int Count, int Tile>
+static inline void gradient_tile(const float* const* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
+                                 std::int64_t count, float* const* sums) {
+    Vector<W> local[Count][Tile] = {};
     for (std::int64_t i = 0; i < count; ++i) {
-        const Vector<W> g = load<W>(gy + i * gy_step);
+        Vector<W> g[Count];
+#pragma GCC unroll 2
+        for (int v = 0; v < Count; ++v) {
+            g[v] = load<W>(gy[v] + i * gy_step);
+        }
 #pragma GCC unroll 16
         for (int t = 0; t < Tile; ++t) {
-            local[t] += x[i * x_step + t] * g;
+            const float value = x[i * x_step + t];
+#pragma GCC unroll 2
+            for (int v = 0; v < Count; ++v) {
+                local[v][t] += value * g[v];
+            }
         }
     }
+#pragma GCC unroll 2
+    for (int v = 0; v < Count; ++v) {
 #pragma GCC unroll 16
-    for (int t = 0; t < Tile; ++t) {
-        store<W>(sums + t * W, load<W>(sums + t * W) + local[t]);
+        for (int t = 0; t < Tile; ++t) {
+            store<W>(sums[v] + t * W, load<W>(sums[v] + t * W) + local[v][t]);
+        }
     }
 }
 
-template <int W>
-static void gradient_segment(const float* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
-                             std::int64_t count, std::int64_t channels, float* sums) {
+/// The same for `channels` source channels, in tiles that fit into the registers.
+template <int W, int Count>
+static void gradient_segment(const float* const* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
+                             std::int64_t count, std::int64_t channels, float* const* sums) {
+    constexpr int wide = most_tile / Count;
     std::int64_t t = 0;
-    if constexpr (most_tile == 16) {
-        for (; t + 16 <= channels; t += 16) {
-            gradient_segment<W, 16>(gy, gy_step, x + t, x_step, count, sums + t * W);
-        }
+    const auto advance = [&]<int Tile>() {
+        float* target[2] = {sums[0] + t * W, Count == 2 ? sums[1] + t * W : nullptr};
+        gradient_tile<W, Count, Tile>(gy, gy_step, x + t, x_step, count, target);
+        t += Tile;
+    };
+    while (t + wide <= channels) {
+        advance.template operator()<wide>();
     }
-    for (; t + 8 <= channels; t += 8) {
-        gradient_segment<W, 8>(gy, gy_step, x + t, x_step, count, sums + t * W);
+    while (t + 4 <= channels) {
+        advance.template operator()<4>();
     }
-    for (; t + 4 <= channels; t += 4) {
-        gradient_segment<W, 4>(gy, gy_step, x + t, x_step, count, sums + t * W);
-    }
-    for (; t < channels; ++t) {
-        gradient_segment<W, 1>(gy, gy_step, x + t, x_step, count, sums + t * W);
+    while (t < channels) {
+        advance.template operator()<1>();
     }
 }
 
@@ -254,6 +274,7 @@ static void gradient_slice(const WeightGradient& g, std::int64_t slice, std::int
                      static_cast<std::size_t>((last_group - first_group) * group_floats) * sizeof(float));
     const bool dense = g.stride[0] == 1 && g.stride[1] == 1;
     const std::int64_t pixels = g.out.pixels();
+    const std::int64_t segment_pixels = segment_of(g.in, g.out);
     const std::int64_t first = g.in.n * slice / g.slices;
     const std::int64_t last = g.in.n * (slice + 1) / g.slices;
     for (std::int64_t image = first; image < last; ++image) {
@@ -270,12 +291,22 @@ static void gradient_slice(const WeightGradient& g, std::int64_t slice, std::int
                 const std::int64_t channel = group * g.tile;
                 const float* source = x + (image * g.in.blocks() + channel / g.in.block) * g.in.plane() +
                                       x_pixel * g.in.block + channel % g.in.block;
-                for (std::int64_t v = 0; v < g.vectors; ++v) {
-                    const std::int64_t k = v * W;
-                    const float* target = gy + (image * g.out.blocks() + k / g.out.block) * g.out.plane() +
-                                          y_pixel * g.out.block + k % g.out.block;
-                    gradient_segment<W>(target, g.out.block, source, g.stride[1] * g.in.block, count,
-                                        smaller(g.tile, g.in.c - channel), sums + (group * g.vectors + v) * g.tile * W);
+                const std::int64_t channels = smaller(g.tile, g.in.c - channel);
+                const std::int64_t x_step = g.stride[1] * g.in.block;
+                for (std::int64_t v = 0; v < g.vectors; v += 2) {
+                    const float* target[2];
+                    float* result[2];
+                    for (std::int64_t i = 0; i < 2; ++i) {
+                        const std::int64_t k = (v + i) * W;
+                        target[i] = gy + (image * g.out.blocks() + k / g.out.block) * g.out.plane() +
+                                    y_pixel * g.out.block + k % g.out.block;
+                        result[i] = sums + (group * g.vectors + v + i) * g.tile * W;
+                    }
+                    if (v + 1 < g.vectors) {
+                        gradient_segment<W, 2>(target, g.out.block, source, x_step, count, channels, result);
+                    } else {
+                        gradient_segment<W, 1>(target, g.out.block, source, x_step, count, channels, result);
+                    }
                 }
             }
         }
@@ -309,15 +340,20 @@ void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape&
                 gradient_slice<W>(g, slice, item % g.parts, x, gy, scratch + slice * slice_floats);
             }
         });
-        parallel(out.c, threads_for(g.slices * in.c * out.c, threads), [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t k = begin; k < end; ++k) {
-                for (std::int64_t c = 0; c < in.c; ++c) {
-                    const float* at = scratch + ((c / g.tile * g.vectors + k / W) * g.tile + c % g.tile) * W + k % W;
-                    double sum = 0.0;
-                    for (std::int64_t slice = 0; slice < g.slices; ++slice) {
-                        sum += static_cast<double>(at[slice * slice_floats]);
-                    }
-                    gw[k * in.c + c] = static_cast<float>(sum);
+        // Added in the order in which they lie; each vector goes to W rows of the result.
+        const std::int64_t rows = g.groups * g.vectors * g.tile;
+        parallel(rows, threads_for(g.slices * rows * W, threads), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t row = begin; row < end; ++row) {
+                const std::int64_t c = row / (g.vectors * g.tile) * g.tile + row % g.tile;
+                const std::int64_t k = row / g.tile % g.vectors * W;
+                Vector<W> sum = load<W>(scratch + row * W);
+                for (std::int64_t slice = 1; slice < g.slices; ++slice) {
+                    sum += load<W>(scratch + slice * slice_floats + row * W);
+                }
+                float lanes[W];
+                store<W>(lanes, sum);
+                for (std::int64_t j = 0; c < in.c && j < W && k + j < out.c; ++j) {
+                    gw[(k + j) * in.c + c] = lanes[j];
                 }
             }
         });

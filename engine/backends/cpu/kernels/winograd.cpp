@@ -107,13 +107,37 @@ static inline std::int64_t places_floats(std::int64_t vectors, std::int64_t tile
     return points * (vectors * tiles * W + 16);
 }
 
-struct TilePlace {
-    std::int64_t image, row, column;
+/// Walks over (vector, tile) pairs of a chunk in order, without a division for each.
+struct Walk {
+    const Winograd& g;
+    std::int64_t first, count; ///< tiles of the chunk
+    std::int64_t vector, tile; ///< tile within the chunk
+    std::int64_t image = 0, row = 0, column = 0;
+
+    Walk(const Winograd& winograd, std::int64_t first_tile, std::int64_t tiles, std::int64_t item)
+        : g(winograd), first(first_tile), count(tiles), vector(item / tiles), tile(item % tiles) {
+        find();
+    }
+    [[gnu::always_inline]] void find() {
+        const std::int64_t each = g.tile_rows * g.tile_columns;
+        image = (first + tile) / each;
+        row = (first + tile) % each / g.tile_columns;
+        column = (first + tile) % each % g.tile_columns;
+    }
+    [[gnu::always_inline]] void next() {
+        if (++tile == count) {
+            tile = 0;
+            ++vector;
+            find();
+        } else if (++column == g.tile_columns) {
+            column = 0;
+            if (++row == g.tile_rows) {
+                row = 0;
+                ++image;
+            }
+        }
+    }
 };
-static inline TilePlace place_of(const Winograd& g, std::int64_t tile) {
-    const std::int64_t each = g.tile_rows * g.tile_columns;
-    return {tile / each, tile % each / g.tile_columns, tile % each % g.tile_columns};
-}
 
 static inline const float* plane_at(const ActivationShape& s, const float* x, std::int64_t image,
                                     std::int64_t channel) {
@@ -134,12 +158,18 @@ static inline void load_square(const ActivationShape& s, const float* plane, std
         }
         return;
     }
+    // Outside pixels are read from a vector of zeros: no branches.
+    alignas(64) static const float zeros[W] = {};
+    bool inside[Size];
+    for (int j = 0; j < Size; ++j) {
+        inside[j] = column + j >= 0 && column + j < s.w;
+    }
     for (int i = 0; i < Size; ++i) {
+        const bool row_inside = row + i >= 0 && row + i < s.h;
+        const float* p = plane + ((row + i) * s.w + column) * s.block;
+#pragma GCC unroll 6
         for (int j = 0; j < Size; ++j) {
-            const std::int64_t h = row + i;
-            const std::int64_t w = column + j;
-            square[i * Size + j] =
-                h >= 0 && w >= 0 && h < s.h && w < s.w ? load<W>(plane + (h * s.w + w) * s.block) : Vec{};
+            square[i * Size + j] = load<W>(row_inside && inside[j] ? p + j * s.block : zeros);
         }
     }
 }
@@ -147,19 +177,17 @@ static inline void load_square(const ActivationShape& s, const float* plane, std
 /// V = B^T x B for the (vector, tile) pairs [begin, end) of a chunk that begins with tile `first`.
 static void input_transforms(const Winograd& g, const float* x, std::int64_t first, const Places& v, std::int64_t begin,
                              std::int64_t end) {
-    for (std::int64_t item = begin; item < end; ++item) {
-        const std::int64_t vector = item / v.tiles;
-        const std::int64_t tile = item % v.tiles;
-        const TilePlace at = place_of(g, first + tile);
+    Walk at(g, first, v.tiles, begin);
+    for (std::int64_t item = begin; item < end; ++item, at.next()) {
         Vec d[36];
         Vec t[36];
-        load_square<6>(g.source, plane_at(g.source, x, at.image, vector * W), at.row * 4 - g.padding[0],
+        load_square<6>(g.source, plane_at(g.source, x, at.image, at.vector * W), at.row * 4 - g.padding[0],
                        at.column * 4 - g.padding[1], d);
 #pragma GCC unroll 6
         for (int j = 0; j < 6; ++j) {
             transform_input(d + j, 6, t + j, 6);
         }
-        float* out = v.at(0, vector, tile);
+        float* out = v.at(0, at.vector, at.tile);
         for (int i = 0; i < 6; ++i) {
             Vec row[6];
             transform_input(t + i * 6, 1, row, 1);
@@ -174,19 +202,17 @@ static void input_transforms(const Winograd& g, const float* x, std::int64_t fir
 /// The same for A gy A^T, of target vectors from `first_vector` on.
 static void gradient_transforms(const Winograd& g, const float* gy, std::int64_t first, std::int64_t first_vector,
                                 const Places& m, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t item = begin; item < end; ++item) {
-        const std::int64_t vector = item / m.tiles;
-        const std::int64_t tile = item % m.tiles;
-        const TilePlace at = place_of(g, first + tile);
+    Walk at(g, first, m.tiles, begin);
+    for (std::int64_t item = begin; item < end; ++item, at.next()) {
         Vec d[16];
         Vec t[24];
-        load_square<4>(g.target, plane_at(g.target, gy, at.image, (first_vector + vector) * W), at.row * 4,
+        load_square<4>(g.target, plane_at(g.target, gy, at.image, (first_vector + at.vector) * W), at.row * 4,
                        at.column * 4, d);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; ++j) {
             transform_output_gradient(d + j, 4, t + j, 4);
         }
-        float* out = m.at(0, vector, tile);
+        float* out = m.at(0, at.vector, at.tile);
         for (int i = 0; i < 6; ++i) {
             Vec row[6];
             transform_output_gradient(t + i * 4, 1, row, 1);
@@ -202,11 +228,9 @@ static void gradient_transforms(const Winograd& g, const float* gy, std::int64_t
 static void output_transforms(const Winograd& g, const Places& m, std::int64_t first, std::int64_t first_vector,
                               const float* bias, bool with_relu, float* y, std::int64_t begin, std::int64_t end) {
     const ActivationShape& s = g.target;
-    for (std::int64_t item = begin; item < end; ++item) {
-        const std::int64_t vector = item / m.tiles;
-        const std::int64_t tile = item % m.tiles;
-        const TilePlace at = place_of(g, first + tile);
-        const float* in = m.at(0, vector, tile);
+    Walk at(g, first, m.tiles, begin);
+    for (std::int64_t item = begin; item < end; ++item, at.next()) {
+        const float* in = m.at(0, at.vector, at.tile);
         Vec d[36];
         Vec t[24];
         for (int i = 0; i < points; ++i) {
@@ -216,7 +240,7 @@ static void output_transforms(const Winograd& g, const Places& m, std::int64_t f
         for (int j = 0; j < 6; ++j) {
             transform_output(d + j, 6, t + j, 6);
         }
-        const std::int64_t channel = (first_vector + vector) * W;
+        const std::int64_t channel = (first_vector + at.vector) * W;
         const Vec add = bias == nullptr ? Vec{} : load<W>(bias + channel);
         const std::int64_t row = at.row * 4;
         const std::int64_t column = at.column * 4;
@@ -355,9 +379,9 @@ static void products(const Places& v, const Places& m, const float* u, std::int6
 // Sizes of the pieces, in floats. Small weights: each thread takes chunks of its own through all three stages within
 // its second cache. Large ones: all threads share a chunk in the third.
 static constexpr std::int64_t small_weights = 64 * 128 * points;
-static constexpr std::int64_t private_chunk = 96 * 1024;
+static constexpr std::int64_t private_chunk = 192 * 1024;
 static constexpr std::int64_t shared_chunk = 2048 * 1024;
-static constexpr std::int64_t weight_range = 2560 * 1024;
+static constexpr std::int64_t weight_range = 1280 * 1024;
 
 /// How a convolution is cut up.
 struct Cut {
