@@ -11,11 +11,30 @@ CompiledPlan::CompiledPlan(Session::State& session, Executor executor)
 
 void CompiledPlan::prepare() {
     session_.ensure_memory();
-    if (bound_generation_ == session_.generation)
+    if (bound_generation_ != session_.generation) {
+        executor_.bind(session_.arena ? session_.arena->data() : nullptr, session_.persistent);
+        bound_generation_ = session_.generation;
+    } else if (session_.arena_user == this) {
         return;
-    executor_.bind(session_.arena ? session_.arena->data() : nullptr, session_.persistent);
-    bound_generation_ = session_.generation;
+    }
+    session_.arena_user = this;
+    given_.clear();
     has_run_ = false;
+}
+
+void CompiledPlan::prepare_run() {
+    if (session_.arena_user != this)
+        given_.clear();
+    expect_inputs(); // before another plan's inputs are lost in vain
+    prepare();
+    expect_inputs(); // the arena may have moved
+}
+
+void CompiledPlan::expect_inputs() const {
+    for (const auto& [name, value] : executor_.program().inputs)
+        if (!given_.contains(name))
+            throw Error("The step reads the input '" + name +
+                        "', which was not set since the plan was made or another plan of the session was used.");
 }
 
 void CompiledPlan::set_input(const std::string& name, const void* host, std::size_t bytes) {
@@ -29,16 +48,17 @@ void CompiledPlan::set_input(const std::string& name, const void* host, std::siz
                           " bytes, but " + std::to_string(bytes) + " bytes were given.");
     prepare();
     session_.backend.upload(value.tensor, value.layout, host, executor_.address(found->second));
+    given_.insert(name);
 }
 
 void CompiledPlan::run() {
-    prepare();
+    prepare_run();
     executor_.run(session_.options.poison);
     has_run_ = true;
 }
 
 void CompiledPlan::run_profiled() {
-    prepare();
+    prepare_run();
     executor_.run_profiled();
     has_run_ = true;
 }
@@ -48,8 +68,9 @@ std::vector<float> CompiledPlan::read(TensorId kept) const {
     if (found == executor_.program().kept.end())
         throw ConfigError("Tensor " + std::to_string(kept) +
                           " was not kept by the graph of this plan, so it is gone after the step.");
-    if (!has_run_ || bound_generation_ != session_.generation)
-        throw Error("Nothing can be read from a plan before it has run, or after the session's memory has moved.");
+    if (!has_run_ || bound_generation_ != session_.generation || session_.arena_user != this)
+        throw Error(
+            "Nothing can be read from a plan before it has run, or after another plan of the session was used.");
     const auto& value = executor_.program().values[static_cast<std::size_t>(found->second)];
     return session_.download(value.tensor, value.layout, executor_.address(found->second));
 }

@@ -4,6 +4,7 @@
 #include "plan/executor.h"
 #include "plan/session_state.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,16 @@ public:
     [[nodiscard]] const Executor& executor() const { return executor_; }
 
 private:
-    /// Memory is there, and the kernels know where.
+    /// Memory is there, the kernels know where, and from now on the arena holds this plan's tensors.
     void prepare();
+    void prepare_run();
+    /// Throws Error naming an input that was not given since another plan used the arena.
+    void expect_inputs() const;
 
     Session::State& session_;
     Executor executor_;
     std::size_t bound_generation_ = 0;
+    std::set<std::string> given_; ///< inputs that are in the arena
     bool has_run_ = false;
 };
 

@@ -2,7 +2,6 @@
 #include "plan/memory_plan.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -56,6 +55,22 @@ MemoryPlan place(std::span<const Lifetime> lifetimes, std::span<const std::size_
     return plan;
 }
 
+/// Indices of the lifetimes, those of the largest weight first.
+template <class Weight>
+std::vector<std::size_t> largest_first(std::span<const Lifetime> lifetimes, Weight weight) {
+    std::vector<std::size_t> order(lifetimes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+        const auto &x = lifetimes[a], &y = lifetimes[b];
+        if (const auto wx = weight(x), wy = weight(y); wx != wy)
+            return wx > wy;
+        if (x.bytes != y.bytes)
+            return x.bytes > y.bytes;
+        return x.first != y.first ? x.first < y.first : a < b;
+    });
+    return order;
+}
+
 } // namespace
 
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
@@ -64,28 +79,19 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
         steps = std::max(steps, lifetime.last + 1);
     const auto live = live_bytes(lifetimes, static_cast<std::size_t>(steps));
     const auto lower_bound = live.empty() ? 0 : std::ranges::max(live);
+    const auto good_enough = lower_bound + lower_bound / 100;
 
     const auto size = [](const Lifetime& x) { return static_cast<double>(x.bytes); };
     const auto duration = [](const Lifetime& x) { return static_cast<double>(x.last - x.first + 1); };
-    const std::function<double(const Lifetime&)> weights[] = {
-        size, [&](const Lifetime& x) { return size(x) * duration(x); }, duration};
-    MemoryPlan best;
-    std::vector<std::size_t> order(lifetimes.size());
-    for (const auto& weight : weights) {
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-            const auto &x = lifetimes[a], &y = lifetimes[b];
-            if (const auto wx = weight(x), wy = weight(y); wx != wy)
-                return wx > wy;
-            if (x.bytes != y.bytes)
-                return x.bytes > y.bytes;
-            return x.first != y.first ? x.first < y.first : a < b;
-        });
-        if (auto plan = place(lifetimes, order); best.offsets.empty() || plan.bytes < best.bytes)
+    auto best = place(lifetimes, largest_first(lifetimes, size));
+    const auto attempt = [&](const auto& weight) {
+        if (best.bytes <= good_enough)
+            return;
+        if (auto plan = place(lifetimes, largest_first(lifetimes, weight)); plan.bytes < best.bytes)
             best = std::move(plan);
-        if (best.bytes <= lower_bound + lower_bound / 100)
-            break;
-    }
+    };
+    attempt([&](const Lifetime& x) { return size(x) * duration(x); });
+    attempt(duration);
     return best;
 }
 

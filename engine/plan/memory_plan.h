@@ -30,8 +30,8 @@ struct MemoryPlan {
 /// Offsets in one arena such that lifetimes that overlap in time do not overlap in memory. Finding the smallest arena
 /// is NP-hard; this is the greedy rule of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
 /// Inference" (2020): the largest first, each into the smallest gap that holds it. Where that ends more than 1 % above
-/// the lower bound, it is tried with the largest by size times duration first and with the longest first too, and the
-/// smallest arena is taken.
+/// the lower bound, the largest by size times duration and the longest are tried first too, and the smallest arena is
+/// taken.
 [[nodiscard]] MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 /// Bytes in use at each step 0 ... steps-1. Their maximum is a lower bound of any arena.

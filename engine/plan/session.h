@@ -43,7 +43,7 @@ public:
     /// Copies an input (row-major, float / int32 / uint8 by its type) to where the step reads it. It stays there until
     /// another plan of the session is given inputs or runs. Throws ConfigError on another size.
     virtual void set_input(const std::string& name, const void* host, std::size_t bytes) = 0;
-    /// Runs the step. Allocates memory on the first run.
+    /// Runs the step. Allocates memory on the first run. Throws Error if an input is not there.
     virtual void run() = 0;
     /// The same, timing each op into PlannedOp::milliseconds.
     virtual void run_profiled() = 0;

@@ -40,8 +40,9 @@ struct Session::State {
     const Options options;
     PersistentTensors persistent;
     std::unique_ptr<Memory> arena;
-    std::size_t generation = 1;  ///< of addresses: a plan that was bound in an earlier one must be bound again
-    std::list<CachedPlan> plans; ///< most recently used first
+    std::size_t generation = 1; ///< of addresses: a plan that was bound in an earlier one must be bound again
+    const CompiledPlan* arena_user = nullptr; ///< the plan whose inputs and results are in the arena
+    std::list<CachedPlan> plans;              ///< most recently used first
 
 private:
     [[nodiscard]] std::size_t largest_arena() const;

@@ -239,6 +239,41 @@ private slots:
         QCOMPARE(evaluation.read(y), (std::vector<float>{1, 2, 3, 4, 5}));
     }
 
+    void inputs_and_results_are_gone_when_another_plan_was_used() {
+        const auto training = small_network(4, true), evaluation = small_network(4, false);
+        Session session(*backend_, {});
+        auto& train = session.plan("train", training.graph);
+        auto& evaluate = session.plan("eval", evaluation.graph);
+        set_values(session, training.graph);
+        QVERIFY(text_of<Error>([&] { train.run(); }).find("'images'") != std::string::npos);
+        set_inputs(train, 4);
+        train.run();
+        train.run(); // the inputs are still there
+        static_cast<void>(train.read(training.loss));
+        set_inputs(evaluate, 4);
+        QVERIFY(!text_of<Error>([&] { static_cast<void>(train.read(training.loss)); }).empty());
+        QVERIFY(!text_of<Error>([&] { train.run(); }).empty());
+        evaluate.run();
+        set_inputs(train, 4);
+        train.run();
+    }
+
+    void a_released_session_goes_on_when_its_values_are_set_again() {
+        const auto network = small_network(3, true);
+        Session session(*backend_, {});
+        auto& plan = session.plan("train", network.graph);
+        const auto loss = [&] {
+            set_values(session, network.graph);
+            set_inputs(plan, 3);
+            plan.run();
+            return plan.read(network.loss);
+        };
+        const auto before = loss();
+        session.release();
+        QCOMPARE(loss(), before);
+        QCOMPARE(session.allocated(), plan.memory().total());
+    }
+
     void wrong_uses_are_refused_in_words() {
         const auto network = small_network(2, true);
         Session session(*backend_, {});
