@@ -3,6 +3,7 @@
 #include "train/resources.h"
 #include "train/run_events.h"
 #include "train/run_setup.h"
+#include "train/time_estimate.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
 
@@ -49,6 +50,7 @@ Json answer_plan(const Json& arguments, const RequestContext& context) {
     for (const auto& fallback : setup.fallbacks)
         answer["notes"].push_back("Does not fit as it is: " + fallback.reason + " Then " + fallback.rung + ": " +
                                   fallback.to + ".");
+    answer["estimated_seconds"] = estimated_seconds(setup);
     setup.network.reset();
     answer["largest_batch"] = largest_batch(setup, limit);
     return answer;
