@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "machine.h"
 
-#include "base/error.h"
 #include "json_convert.h"
+#include "worker/protocol.h"
 
 #include <QCoreApplication>
 #include <QDir>

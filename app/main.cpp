@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.h"
 #include "main_window.h"
+#include "worker/protocol.h"
 
 #include <QApplication>
 #include <QCommandLineParser>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay.h"
 
-#include "base/error.h"
 #include "worker/protocol.h"
 
 #include <QFile>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "serve_link.h"
 
-#include "base/error.h"
+#include "worker/protocol.h"
 
 #include <QProcess>
 
