@@ -73,7 +73,8 @@ bool flag_at(const Json& object, std::string_view key, bool otherwise) {
 
 Json to_message(const Request& request) {
     Json message = {{"id", request.id}, {"request", request.name}};
-    message.update(request.arguments);
+    if (request.arguments.is_object())
+        message.update(request.arguments);
     return message;
 }
 

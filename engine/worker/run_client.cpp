@@ -16,6 +16,10 @@ RunClient::RunClient(Handlers handlers)
     QObject::connect(&socket_, &QLocalSocket::disconnected, &socket_, [this] { closed(); });
 }
 
+RunClient::~RunClient() {
+    socket_.disconnect(); // closing is no news any more, and what it would tell has gone before the socket
+}
+
 bool RunClient::open(const std::filesystem::path& run) {
     const auto link = RunLink::read(run);
     if (!link)

@@ -27,6 +27,10 @@ public:
     };
 
     explicit RunClient(Handlers handlers);
+    ~RunClient();
+    RunClient(const RunClient&) = delete;
+    RunClient& operator=(const RunClient&) = delete;
+
     /// Waits up to two seconds; false if no supervisor answers.
     bool open(const std::filesystem::path& run);
     [[nodiscard]] bool is_open() const { return socket_.state() == QLocalSocket::ConnectedState; }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real espalier-train in a terminal's hands: exit codes, output, signals, locales.
+#include "schema_check.h"
+#include "worker/event_files.h"
+#include "worker/protocol.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+
+using namespace espalier;
+
+namespace {
+
+constexpr int patient = 90000;
+const QStringList tiny = {"--preset", "quick",     "--data", "synthetic:1x16x16,2,128",  "--set", "batch=16",
+                          "--set",    "threads=1", "--set",  "checkpoint.every_steps=20"};
+
+struct Finished {
+    int code = -1;
+    QByteArray output, errors;
+};
+
+} // namespace
+
+class TestCommandLine : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir folder_;
+
+    Finished run(const QStringList& arguments, const QProcessEnvironment& extra = {}) const {
+        QProcess process;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("ESPALIER_RUNS", folder_.filePath("runs"));
+        environment.insert(extra);
+        process.setProcessEnvironment(environment);
+        process.start(ESPALIER_TRAIN, arguments);
+        if (!process.waitForFinished(patient))
+            process.kill();
+        process.waitForFinished();
+        return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+    QByteArray read(const QString& path) const {
+        QFile file(path);
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
+private slots:
+    void the_exit_code_says_what_happened_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<int>("code");
+        QTest::newRow("help") << QStringList{"--help"} << 0;
+        QTest::newRow("no subcommand") << QStringList{} << 2;
+        QTest::newRow("unknown option") << QStringList{"probe", "--colour"} << 2;
+        QTest::newRow("unknown preset") << QStringList{"run", "--preset", "none"} << 2;
+        QTest::newRow("no preset") << QStringList{"run"} << 2;
+        QTest::newRow("bad value") << QStringList{"run", "--preset", "quick", "--set", "epochs=-1"} << 2;
+        QTest::newRow("bad name") << QStringList{"run", "--preset", "quick", "--name", "a:b"} << 2;
+        QTest::newRow("missing data") << QStringList{"scan", "idx:/nowhere"} << 3;
+        QTest::newRow("no run") << QStringList{"resume", "/nowhere"} << 2;
+        QTest::newRow("no run to attach") << QStringList{"attach", "/nowhere"} << 3;
+        QTest::newRow("probe") << QStringList{"probe", "--json"} << 0;
+        QTest::newRow("presets") << QStringList{"presets", "--json"} << 0;
+        QTest::newRow("runs") << QStringList{"runs", "--json"} << 0;
+    }
+    void the_exit_code_says_what_happened() {
+        QFETCH(QStringList, arguments);
+        QFETCH(int, code);
+        const auto finished = run(arguments);
+        QCOMPARE(finished.code, code);
+        QVERIFY(code == 0 || !finished.errors.isEmpty() || !finished.output.isEmpty());
+    }
+
+    void a_run_in_a_pipe_prints_plain_lines() {
+        const auto out = folder_.filePath("plain");
+        const auto finished = run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=2", "--out", out});
+        QCOMPARE(finished.code, 0);
+        QVERIFY(finished.output.contains("Epoch 2/2"));
+        QVERIFY(finished.output.contains("Finished."));
+        QVERIFY(!finished.output.contains('\r'));
+        QCOMPARE(run({"run", "--preset", "quick", "--out", out}).code, 2); // the folder is taken
+
+        const auto evaluated = run({"eval", out, "--data", "synthetic:1x16x16,2,128", "--json"});
+        QCOMPARE(evaluated.code, 0);
+        QVERIFY(Json::parse(evaluated.output.toStdString()).at("accuracy").get<double>() > 0.5);
+        QCOMPARE(run({"eval", out, "--data", "builtin"}).code, 3); // other images
+
+        // More epochs after the end.
+        const auto more = run({"resume", out, "--set", "epochs=3", "--json"});
+        QCOMPARE(more.code, 0);
+        const SchemaCheck schema(ESPALIER_SCHEMA);
+        for (const auto& line : more.output.split('\n'))
+            if (!line.isEmpty()) {
+                const auto event = protocol::parse_line(line.toStdString());
+                QVERIFY2(event.has_value(), line.constData());
+                QCOMPARE(QString::fromStdString(schema.event_fault(*event)), QString());
+            }
+        const auto attached = run({"attach", out});
+        QCOMPARE(attached.code, 0);
+        QVERIFY(attached.output.contains("Epoch 3/3"));
+    }
+
+    void ctrl_c_stops_with_a_checkpoint() {
+        const auto out = folder_.filePath("interrupted");
+        QProcess process;
+        process.start(ESPALIER_TRAIN, QStringList{"run"} + tiny + QStringList{"--set", "epochs=100000", "--out", out});
+        QVERIFY(process.waitForStarted(patient));
+        QTRY_VERIFY_WITH_TIMEOUT(last_step_of(out.toStdString()) > 0, patient);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(patient));
+        QCOMPARE(process.exitCode(), 6);
+        QVERIFY(QFile::exists(out + "/checkpoints/last.safetensors"));
+    }
+
+    void ctrl_c_twice_stops_at_once() {
+        const auto out = folder_.filePath("twice");
+        QProcess process;
+        process.start(ESPALIER_TRAIN, QStringList{"run"} + tiny + QStringList{"--set", "epochs=100000", "--out", out});
+        QTRY_VERIFY_WITH_TIMEOUT(last_step_of(out.toStdString()) > 0, patient);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(patient));
+        QCOMPARE(process.exitCode(), 6);
+    }
+
+    /// The log-off: the run is neither stopped nor failed, and can be resumed.
+    void a_log_off_interrupts() {
+        const auto out = folder_.filePath("log-off");
+        QProcess process;
+        process.start(ESPALIER_TRAIN, QStringList{"run"} + tiny + QStringList{"--set", "epochs=100000", "--out", out});
+        QTRY_VERIFY_WITH_TIMEOUT(last_step_of(out.toStdString()) > 0, patient);
+        ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
+        QVERIFY(process.waitForFinished(patient));
+        QVERIFY(read(out + "/events.jsonl").contains("\"interrupted\""));
+        QVERIFY(QFile::exists(out + "/checkpoints/last.safetensors"));
+    }
+
+    /// Files and lines are the same whatever the user's language: two runs of one seed, but for the times in them.
+    void numbers_do_not_follow_the_locale() {
+        const auto locales = folder_.filePath("locales");
+        QDir().mkpath(locales);
+        for (const char* name : {"de_DE", "tr_TR"})
+            if (QProcess::execute("localedef", {"-i", name, "-f", "UTF-8", locales + "/" + name + ".UTF-8"}) > 1)
+                QSKIP("this system cannot make locales");
+        QByteArray plain;
+        for (const QString locale : {"C", "de_DE.UTF-8", "tr_TR.UTF-8"}) {
+            QProcessEnvironment environment;
+            environment.insert("LOCPATH", locales);
+            environment.insert("LC_ALL", locale);
+            environment.insert("LANG", locale);
+            const auto out = folder_.filePath("locale-" + locale);
+            const auto finished =
+                run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--json", "--out", out}, environment);
+            QCOMPARE(finished.code, 0);
+            QByteArray lines;
+            for (const auto& line : finished.output.split('\n')) {
+                const auto event = protocol::parse_line(line.toStdString());
+                QVERIFY2(event.has_value() || line.isEmpty(), line.constData());
+                if (event && protocol::is_event(*event, "steps"))
+                    for (const auto& loss : event->at("loss"))
+                        lines += QByteArray::fromStdString(loss.dump()) + ' ';
+            }
+            QVERIFY(!lines.isEmpty());
+            QVERIFY(read(out + "/metrics.csv").count(',') > 0);
+            if (plain.isEmpty())
+                plain = lines;
+            QCOMPARE(lines, plain);
+        }
+        // Byte for byte, apart from the columns that hold times.
+        const auto config = read(folder_.filePath("locale-C/config.json"));
+        QCOMPARE(read(folder_.filePath("locale-de_DE.UTF-8/config.json")), config);
+        QCOMPARE(read(folder_.filePath("locale-tr_TR.UTF-8/config.json")), config);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCommandLine)
+#include "tst_command_line.moc"

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real espalier-train, as a window uses it: requests, runs that outlive everybody, and deaths in every order.
+#include "schema_check.h"
+#include "serve_process.h"
+#include "worker/event_files.h"
+#include "worker/run_link.h"
+#include "worker/run_summary.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+#include <fstream>
+
+using namespace espalier;
+
+namespace {
+
+constexpr int patient = ServeProcess::patient;
+
+Json tiny_config(int epochs) {
+    return {{"preset", "quick"}, {"data", "synthetic:1x16x16,2,128"},  {"batch", 16}, {"epochs", epochs},
+            {"threads", 1},      {"checkpoint", {{"every_steps", 20}}}};
+}
+
+std::vector<Json> events_in(const std::filesystem::path& run) {
+    std::vector<Json> events;
+    visit_backwards(run / events_file, [&](const Json& event) {
+        events.insert(events.begin(), event);
+        return true;
+    });
+    return events;
+}
+
+/// pid of the run's worker as its last hello says.
+pid_t worker_pid(const std::filesystem::path& run) {
+    pid_t pid = 0;
+    visit_backwards(run / events_file, [&](const Json& event) {
+        if (protocol::is_event(event, "hello"))
+            pid = static_cast<pid_t>(protocol::number_at(event, "pid"));
+        return pid == 0;
+    });
+    return pid;
+}
+
+bool alive(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const auto name_end = text.rfind(')');
+    return name_end != std::string::npos && text.compare(name_end, 3, ") Z") != 0;
+}
+
+bool gone(pid_t pid) {
+    return QTest::qWaitFor([&] { return !alive(pid); }, patient);
+}
+
+} // namespace
+
+class TestServe : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir runs_;
+    const SchemaCheck schema_{ESPALIER_SCHEMA};
+
+    std::string state(const std::string& run) const { return summarize(RunFolder(run)).state; }
+
+    /// A run under way: it has taken steps.
+    std::string start_long_run(ServeProcess& serve) {
+        const auto started = serve.get("start", {{"config", tiny_config(90000)}, {"name", "long"}});
+        if (!started.contains("path"))
+            qFatal("%s", started.dump().c_str());
+        const auto path = started.at("path").get<std::string>();
+        const auto id = serve.ask("attach", {{"path", path}});
+        if (!serve.has_event(id, "checkpoint"))
+            qFatal("no checkpoint came");
+        serve.get("detach", {{"path", path}});
+        return path;
+    }
+
+private slots:
+    void it_greets_and_answers_by_the_schema() {
+        ServeProcess serve(runs_.path());
+        QCOMPARE(QString::fromStdString(schema_.event_fault(serve.hello())), QString());
+        const std::pair<const char*, Json> requests[] = {
+            {"probe", Json::object()},
+            {"presets", Json::object()},
+            {"runs", Json::object()},
+            {"list", {{"path", runs_.path().toStdString()}}},
+            {"scan", {{"data", "synthetic:3x8x8,3,30"}}},
+            {"thumbnails", {{"data", "builtin"}, {"count", 3}, {"size", 28}}},
+            {"plan", {{"config", tiny_config(2)}}},
+        };
+        for (const auto& [name, arguments] : requests) {
+            const auto answer = serve.get(name, arguments);
+            QCOMPARE(QString::fromStdString(schema_.fault(answer, std::string("answer.") + name)), QString());
+        }
+    }
+
+    void what_cannot_be_answered_is_an_error_with_a_code() {
+        ServeProcess serve(runs_.path());
+        const auto code = [&](const char* request, const Json& arguments) {
+            return serve.get(request, arguments).value("error", Json::object()).value("code", 0);
+        };
+        QCOMPARE(code("dance", {}), 2);
+        QCOMPARE(code("scan", {}), 2);
+        QCOMPARE(code("plan", {{"config", {{"preset", "quick"}, {"batch", -1}}}}), 2);
+        QCOMPARE(code("plan", {{"config", {{"preset", "none"}}}}), 2);
+        QCOMPARE(code("list", {{"path", "/nowhere"}}), 3);
+        QCOMPARE(code("start", {{"config", {{"preset", "quick"}, {"colour", "red"}}}}), 2);
+        QCOMPARE(code("command", {{"path", "/nowhere"}, {"command", "stop"}}), 2);
+        QCOMPARE(code("attach", {{"path", "/nowhere"}}), 3);
+        QCOMPARE(code("fetch", {{"path", "/etc/hostname"}}), 2);
+        serve.process().write("noise\n{\"id\":999,\"request\":\"runs\"}\n");
+        QVERIFY(serve.wait_for(999));
+    }
+
+    /// A slow request holds up nobody and ends at once when it is cancelled.
+    void a_slow_request_can_be_cancelled() {
+        ServeProcess serve(runs_.path());
+        const auto slow = serve.ask("scan", {{"data", "synthetic:3x64x64,10,1000000"}});
+        QVERIFY(serve.get("presets").contains("presets"));
+        QVERIFY(!serve.answered(slow));
+        QCOMPARE(serve.get("cancel", {{"target", slow}}), Json::object());
+        QVERIFY(serve.answered(slow));
+        QCOMPARE(serve.answer(slow).at("error").at("code"), Json(6));
+    }
+
+    void a_run_is_started_followed_and_found() {
+        ServeProcess serve(runs_.path());
+        const auto started = serve.get("start", {{"config", tiny_config(2)}, {"name", "tiny"}});
+        QVERIFY2(started.contains("path"), started.dump().c_str());
+        const auto path = started.at("path").get<std::string>();
+        const auto id = serve.ask("attach", {{"path", path}});
+        QCOMPARE(serve.answer(id), Json::object());
+        QVERIFY(serve.caught_up(id));
+        const auto events = serve.events_of(id);
+        for (const auto& event : events)
+            QCOMPARE(QString::fromStdString(schema_.event_fault(event)), QString());
+        QVERIFY(protocol::is_event(events.front(), "hello"));
+        std::int64_t next = 1;
+        for (const auto& event : events)
+            if (protocol::is_event(event, "steps")) {
+                QCOMPARE(static_cast<std::int64_t>(protocol::number_at(event, "step")), next);
+                next = protocol::last_step(event) + 1;
+            }
+        QVERIFY(next > 2);
+
+        const auto again = serve.ask("attach", {{"path", path}}); // old now: the same events
+        QCOMPARE(serve.answer(again), Json::object());
+        QCOMPARE(serve.events_of(again).size(), events.size());
+
+        const auto listed = serve.get("runs");
+        QCOMPARE(QString::fromStdString(schema_.fault(listed, "answer.runs")), QString());
+        const auto& run = listed.at("runs").at(0);
+        QCOMPARE(run.at("path"), Json(path));
+        QCOMPARE(run.at("name"), Json("tiny"));
+        QCOMPARE(run.at("state"), Json("finished"));
+        QCOMPARE(run.at("epoch"), Json(2.0));
+        QCOMPARE(run.at("step"), Json(next - 1));
+
+        QCOMPARE(serve.get("rename", {{"path", path}, {"name", "renamed"}}), Json::object());
+        QCOMPARE(serve.get("runs").at("runs").at(0).at("name"), Json("renamed"));
+        const auto fetched = serve.get("fetch", {{"path", path + "/checkpoints/last.safetensors"}});
+        const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(fetched.at("base64")));
+        QCOMPARE(static_cast<std::uintmax_t>(bytes.size()),
+                 std::filesystem::file_size(path + "/checkpoints/last.safetensors"));
+        QCOMPARE(serve.get("delete", {{"path", path}}), Json::object());
+        QVERIFY(!std::filesystem::exists(path));
+    }
+
+    void a_run_outlives_serve_and_takes_commands_from_another() {
+        std::string path;
+        {
+            ServeProcess serve(runs_.path());
+            path = start_long_run(serve);
+            serve.process().kill(); // as kill -9
+            serve.process().waitForFinished();
+        }
+        QCOMPARE(state(path), std::string("running"));
+        ServeProcess serve(runs_.path());
+        const auto id = serve.ask("attach", {{"path", path}});
+        QVERIFY(serve.has_event(id, "hello"));
+        QVERIFY(serve.get("delete", {{"path", path}}).contains("error")); // not while it runs
+        QVERIFY(serve.get("resume", {{"path", path}}).contains("error"));
+
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "pause"}}), Json::object());
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("paused"), patient);
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "resume"}}), Json::object());
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("running"), patient);
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        QCOMPARE(serve.answer(id), Json::object());
+        QCOMPARE(state(path), std::string("stopped"));
+    }
+
+    void deaths_in_any_order_leave_an_interrupted_run_data() {
+        QTest::addColumn<QStringList>("order");
+        QTest::newRow("supervisor") << QStringList{"supervisor"};
+        QTest::newRow("supervisor, then worker") << QStringList{"supervisor", "worker"};
+        QTest::newRow("worker, then supervisor") << QStringList{"worker", "supervisor"};
+        QTest::newRow("serve, supervisor, worker") << QStringList{"serve", "supervisor", "worker"};
+    }
+    void deaths_in_any_order_leave_an_interrupted_run() {
+        QFETCH(QStringList, order);
+        ServeProcess serve(runs_.path());
+        const auto path = start_long_run(serve);
+        const auto supervisor = static_cast<pid_t>(RunLink::read(path)->pid);
+        const auto worker = worker_pid(path);
+        QVERIFY(supervisor > 0 && worker > 0 && supervisor != worker);
+        for (const auto& who : order)
+            ::kill(who == "serve"    ? static_cast<pid_t>(serve.process().processId())
+                   : who == "worker" ? worker
+                                     : supervisor,
+                   SIGKILL);
+        QVERIFY(gone(supervisor));
+        // At once, not when the worker has gone; tried again because a dead process's last thread may hold its socket a
+        // moment.
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("interrupted"), patient);
+        QVERIFY(gone(worker)); // it saves and leaves
+        QCOMPARE(state(path), std::string("interrupted"));
+
+        ServeProcess second(runs_.path());
+        const auto resumed = second.get("resume", {{"path", path}, {"set", {{"epochs", 90001}}}});
+        QVERIFY2(resumed.contains("path"), resumed.dump().c_str());
+        QCOMPARE(state(path), std::string("running"));
+        const auto id = second.ask("attach", {{"path", path}});
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                const auto& events = second.events_of(id);
+                const auto hello = std::find_if(events.rbegin(), events.rend(), [](const Json& e) {
+                    return protocol::is_event(e, "hello") && e.at("run") == 2;
+                });
+                return std::any_of(events.rbegin(), hello,
+                                   [](const Json& e) { return protocol::is_event(e, "steps"); }) &&
+                       hello != events.rend();
+            },
+            patient));
+        QCOMPARE(second.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        QCOMPARE(second.answer(id), Json::object());
+        QCOMPARE(state(path), std::string("stopped"));
+
+        // No step is in force twice: what was lost is marked as superseded. Steps that a worker took when nobody was
+        // there to write them down may be missing.
+        std::int64_t last = 0;
+        for (const auto& event : events_in(path)) {
+            if (protocol::is_event(event, "superseded"))
+                last = static_cast<std::int64_t>(protocol::number_at(event, "from_step"));
+            if (protocol::is_event(event, "steps")) {
+                QVERIFY(static_cast<std::int64_t>(protocol::number_at(event, "step")) > last);
+                last = protocol::last_step(event);
+            }
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestServe)
+#include "tst_serve.moc"
