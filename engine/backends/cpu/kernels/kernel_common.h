@@ -88,11 +88,9 @@ static inline Share share_of(std::int64_t count) {
     return {count * thread / threads, count * (thread + 1) / threads};
 }
 
-/// Threads worth waking for so many floats: a team costs some microseconds.
-static inline int threads_for(std::int64_t floats, int threads) {
-    const std::int64_t useful = floats / 8192 + 1;
-    return useful < threads ? static_cast<int>(useful) : threads;
-}
+/// One thread or all: waking a team costs some microseconds, and libgomp ends the threads that a smaller team leaves
+/// over.
+static inline int threads_for(std::int64_t floats, int threads) { return floats < 16384 ? 1 : threads; }
 
 /// body(begin, end) on each thread, over pieces of [0, count).
 template <class Body>

@@ -144,34 +144,22 @@ static inline const float* plane_at(const ActivationShape& s, const float* x, st
     return x + (image * s.blocks() + channel / s.block) * s.plane() + channel % s.block;
 }
 
-/// A square of `Size` x `Size` pixels from (row, column) on, zero outside of the image.
-template <int Size>
-static inline void load_square(const ActivationShape& s, const float* plane, std::int64_t row, std::int64_t column,
-                               Vec* square) {
+/// Reads pixels of a square at (row, column): straight on where all of it lies within the image, else zeros outside.
+template <int Size, class Body>
+static inline void with_square(const ActivationShape& s, const float* plane, std::int64_t row, std::int64_t column,
+                               const Body& body) {
+    const float* corner = plane + (row * s.w + column) * s.block;
+    const std::int64_t line = s.w * s.block;
     if (row >= 0 && column >= 0 && row + Size <= s.h && column + Size <= s.w) {
-        for (int i = 0; i < Size; ++i) {
-            const float* p = plane + ((row + i) * s.w + column) * s.block;
-#pragma GCC unroll 6
-            for (int j = 0; j < Size; ++j) {
-                square[i * Size + j] = load<W>(p + j * s.block);
-            }
-        }
+        body([=](std::int64_t i, std::int64_t j) { return load<W>(corner + i * line + j * s.block); });
         return;
     }
-    // Outside pixels are read from a vector of zeros: no branches.
-    alignas(64) static const float zeros[W] = {};
-    bool inside[Size];
-    for (int j = 0; j < Size; ++j) {
-        inside[j] = column + j >= 0 && column + j < s.w;
-    }
-    for (int i = 0; i < Size; ++i) {
-        const bool row_inside = row + i >= 0 && row + i < s.h;
-        const float* p = plane + ((row + i) * s.w + column) * s.block;
-#pragma GCC unroll 6
-        for (int j = 0; j < Size; ++j) {
-            square[i * Size + j] = load<W>(row_inside && inside[j] ? p + j * s.block : zeros);
-        }
-    }
+    body([=](std::int64_t i, std::int64_t j) {
+        // Outside pixels are read from a vector of zeros: no branches.
+        alignas(64) static const float zeros[W] = {};
+        const bool inside = row + i >= 0 && row + i < s.h && column + j >= 0 && column + j < s.w;
+        return load<W>(inside ? corner + i * line + j * s.block : zeros);
+    });
 }
 
 /// V = B^T x B for the (vector, tile) pairs [begin, end) of a chunk that begins with tile `first`.
@@ -179,15 +167,18 @@ static void input_transforms(const Winograd& g, const float* x, std::int64_t fir
                              std::int64_t end) {
     Walk at(g, first, v.tiles, begin);
     for (std::int64_t item = begin; item < end; ++item, at.next()) {
-        Vec d[36];
         Vec t[36];
-        load_square<6>(g.source, plane_at(g.source, x, at.image, at.vector * W), at.row * 4 - g.padding[0],
-                       at.column * 4 - g.padding[1], d);
+        with_square<6>(g.source, plane_at(g.source, x, at.image, at.vector * W), at.row * 4 - g.padding[0],
+                       at.column * 4 - g.padding[1], [&](const auto& pixel) {
 #pragma GCC unroll 6
-        for (int j = 0; j < 6; ++j) {
-            transform_input(d + j, 6, t + j, 6);
-        }
+                           for (int j = 0; j < 6; ++j) {
+                               const Vec d[6] = {pixel(0, j), pixel(1, j), pixel(2, j),
+                                                 pixel(3, j), pixel(4, j), pixel(5, j)};
+                               transform_input(d, 1, t + j, 6);
+                           }
+                       });
         float* out = v.at(0, at.vector, at.tile);
+#pragma GCC unroll 6
         for (int i = 0; i < 6; ++i) {
             Vec row[6];
             transform_input(t + i * 6, 1, row, 1);
@@ -204,15 +195,17 @@ static void gradient_transforms(const Winograd& g, const float* gy, std::int64_t
                                 const Places& m, std::int64_t begin, std::int64_t end) {
     Walk at(g, first, m.tiles, begin);
     for (std::int64_t item = begin; item < end; ++item, at.next()) {
-        Vec d[16];
         Vec t[24];
-        load_square<4>(g.target, plane_at(g.target, gy, at.image, (first_vector + at.vector) * W), at.row * 4,
-                       at.column * 4, d);
+        with_square<4>(g.target, plane_at(g.target, gy, at.image, (first_vector + at.vector) * W), at.row * 4,
+                       at.column * 4, [&](const auto& pixel) {
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-            transform_output_gradient(d + j, 4, t + j, 4);
-        }
+                           for (int j = 0; j < 4; ++j) {
+                               const Vec d[4] = {pixel(0, j), pixel(1, j), pixel(2, j), pixel(3, j)};
+                               transform_output_gradient(d, 1, t + j, 4);
+                           }
+                       });
         float* out = m.at(0, at.vector, at.tile);
+#pragma GCC unroll 6
         for (int i = 0; i < 6; ++i) {
             Vec row[6];
             transform_output_gradient(t + i * 4, 1, row, 1);
@@ -231,14 +224,15 @@ static void output_transforms(const Winograd& g, const Places& m, std::int64_t f
     Walk at(g, first, m.tiles, begin);
     for (std::int64_t item = begin; item < end; ++item, at.next()) {
         const float* in = m.at(0, at.vector, at.tile);
-        Vec d[36];
         Vec t[24];
-        for (int i = 0; i < points; ++i) {
-            d[i] = load<W>(in + i * m.point());
-        }
 #pragma GCC unroll 6
         for (int j = 0; j < 6; ++j) {
-            transform_output(d + j, 6, t + j, 6);
+            Vec d[6];
+#pragma GCC unroll 6
+            for (int i = 0; i < 6; ++i) {
+                d[i] = load<W>(in + (i * 6 + j) * m.point());
+            }
+            transform_output(d, 1, t + j, 6);
         }
         const std::int64_t channel = (first_vector + at.vector) * W;
         const Vec add = bias == nullptr ? Vec{} : load<W>(bias + channel);
@@ -287,6 +281,7 @@ static void weight_transforms(const WeightOrder& order, const float* w, std::int
             transform_weights(d + j, 3, t + j, 3);
         }
         float* out = u + (vector * points * padded + c) * W;
+#pragma GCC unroll 6
         for (int i = 0; i < 6; ++i) {
             Vec row[6];
             transform_weights(t + i * 3, 1, row, 1);
