@@ -27,7 +27,8 @@ class NetworkFixture {
 public:
     NetworkFixture(const safetensors::Reader& file, const Toggles& toggles, Backend& backend)
         : file_(file), toggles_(toggles), attributes_(Json::parse(file.metadata().at("attrs"))),
-          spec_(fixture_spec(attributes_, Shape(file.at("input").shape))), session_(backend, {.poison = true}) {}
+          spec_(fixture_spec(attributes_, Shape(file.at("input").shape), file.at("logits").shape.at(1))),
+          session_(backend, {.poison = true}) {}
 
     std::vector<Comparison> compare() {
         compare_gradients();
@@ -121,6 +122,7 @@ private:
         OptimizerConfig optimizer;
         optimizer.kind = "sgd";
         optimizer.momentum = sgd.at("momentum");
+        optimizer.nesterov = sgd.value("nesterov", false);
         optimizer.weight_decay = sgd.at("weight_decay");
         optimizer.clip_norm = attributes_.value("clip_norm", 0.0);
         const auto step = make_step(
@@ -143,6 +145,7 @@ private:
         optimizer.kind = arch.at("optimizer");
         optimizer.beta1 = arch.at("betas").at(0);
         optimizer.beta2 = arch.at("betas").at(1);
+        optimizer.eps = arch.value("eps", 1e-8);
         optimizer.weight_decay = arch.at("weight_decay");
         optimizer.clip_norm = 0;
         const auto step = make_step("alpha", NormMode::training_frozen_stats, is_alpha, &optimizer);

@@ -3,13 +3,14 @@
 
 namespace espalier {
 
-NetworkSpec fixture_spec(const Json& attributes, const Shape& input) {
+NetworkSpec fixture_spec(const Json& attributes, const Shape& input, std::int64_t classes) {
     Json spec = {{"network", attributes.at("network")},
                  {"channels", input[1]},
                  {"height", input[2]},
                  {"width", input[3]},
-                 {"classes", 10}};
-    for (const char* key : {"init_channels", "layers", "ops", "normal", "reduce", "stem", "blocks"}) {
+                 {"classes", classes}};
+    for (const char* key :
+         {"init_channels", "layers", "nodes", "stem_multiplier", "ops", "normal", "reduce", "stem", "blocks"}) {
         if (attributes.contains(key)) {
             spec[key] = attributes[key];
         }
