@@ -34,10 +34,14 @@ int starts_so_far(const std::filesystem::path& run) {
 std::unique_ptr<QLockFile> locked(const std::filesystem::path& run) {
     auto lock = std::make_unique<QLockFile>(path_text(run / "supervisor.lock"));
     lock->setStaleLockTime(0); // held as long as its process lives, however long that is
-    if (!lock->tryLock(0))
-        throw ConfigError(
-            "The run in " + run.string() +
-            " belongs to another supervisor, or its folder cannot be written. Attach to it, or stop it first.");
+    if (!lock->tryLock(0)) {
+        qint64 pid = 0;
+        QString host, program;
+        if (lock->error() == QLockFile::LockFailedError && lock->getLockInfo(&pid, &host, &program))
+            throw ConfigError("The run in " + run.string() + " belongs to another supervisor, process " +
+                              std::to_string(pid) + " on " + host.toStdString() + ". Attach to it, or stop it first.");
+        throw ConfigError("The run in " + run.string() + " cannot be locked: its folder cannot be written.");
+    }
     return lock;
 }
 
