@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-/// The constants of an op: comparable, so that passes can find equal ops and plans can be cached by everything that decides them.
-/// Each family of ops reads them once into a struct of its own (Convolution::from, Pooling::from, ...).
+/// The constants of an op: comparable, so that passes can find equal ops and plans can be cached by everything that
+/// decides them. Each family of ops reads them once into a struct of its own (Convolution::from, Pooling::from, ...).
 class Attributes {
 public:
     using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;

@@ -9,8 +9,9 @@
 namespace espalier {
 
 /// Appends the backward ops of `loss` (shape [1]) and returns the gradient of each tensor in `with_respect_to`; tensors
-/// that the loss does not depend on are absent. Only gradients on the way to those tensors are computed: asking for alpha
-/// alone gives a graph without weight gradients. Gradients that meet are added by one `add` with all of them as inputs.
+/// that the loss does not depend on are absent. Only gradients on the way to those tensors are computed: asking for
+/// alpha alone gives a graph without weight gradients. Gradients that meet are added by one `add` with all of them as
+/// inputs.
 std::map<TensorId, TensorId> differentiate(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to);
 
 } // namespace espalier

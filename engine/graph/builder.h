@@ -8,15 +8,17 @@
 
 namespace espalier {
 
-/// Appends ops to a graph: infers the shapes of outputs by the op's definition, and keeps the path of the layer being built.
+/// Appends ops to a graph: infers the shapes of outputs by the op's definition, and keeps the path of the layer being
+/// built.
 class GraphBuilder {
 public:
     explicit GraphBuilder(Graph& graph) : graph_(graph) {}
 
     [[nodiscard]] Graph& graph() { return graph_; }
 
-    /// Appends `kind`; returns its computed outputs. `changes` are parameters and buffers that the op writes; they follow
-    /// the computed outputs in Op::outputs. `wanted`, if not empty, says which computed outputs are wanted (others: no_tensor).
+    /// Appends `kind`; returns its computed outputs. `changes` are parameters and buffers that the op writes; they
+    /// follow the computed outputs in Op::outputs. `wanted`, if not empty, says which computed outputs are wanted
+    /// (others: no_tensor).
     std::vector<TensorId> apply(const std::string& kind, std::vector<TensorId> inputs, Attributes attributes = {},
                                 std::vector<TensorId> changes = {}, const std::vector<bool>& wanted = {});
     /// The same for ops with one computed output.

@@ -21,12 +21,16 @@ TensorId Graph::add_tensor(Tensor tensor) {
 
 OpId Graph::add_op(Op op) {
     const auto id = static_cast<OpId>(ops_.size());
-    const auto known = [this](TensorId tensor) { return tensor >= 0 && tensor < static_cast<TensorId>(tensors_.size()); };
+    const auto known = [this](TensorId tensor) {
+        return tensor >= 0 && tensor < static_cast<TensorId>(tensors_.size());
+    };
     for (auto input : op.inputs) {
         if (input == no_tensor)
             continue;
-        if (!known(input) || (tensor(input).role == Role::activation && producers_[static_cast<std::size_t>(input)] == not_produced))
-            throw ConfigError("Op " + op.kind + " of layer '" + op.layer + "' reads a tensor that nothing has computed.");
+        if (!known(input) ||
+            (tensor(input).role == Role::activation && producers_[static_cast<std::size_t>(input)] == not_produced))
+            throw ConfigError("Op " + op.kind + " of layer '" + op.layer +
+                              "' reads a tensor that nothing has computed.");
     }
     for (auto output : op.outputs) {
         if (output == no_tensor)
@@ -80,9 +84,7 @@ void Graph::keep(TensorId id) {
         kept_.push_back(id);
 }
 
-void Graph::replace_kept(TensorId from, TensorId to) {
-    std::ranges::replace(kept_, from, to);
-}
+void Graph::replace_kept(TensorId from, TensorId to) { std::ranges::replace(kept_, from, to); }
 
 std::string Graph::text() const {
     std::ostringstream out;

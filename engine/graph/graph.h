@@ -31,8 +31,8 @@ enum class Role {
 struct Initializer {
     enum class Kind { constant, kaiming_normal, uniform, normal, identity };
     Kind kind = Kind::constant;
-    /// constant: the value. kaiming_normal: the fan. uniform: the bound. normal: the standard deviation. identity (a 1x1
-    /// convolution that passes the channels it has): not used.
+    /// constant: the value. kaiming_normal: the fan. uniform: the bound. normal: the standard deviation. identity (a
+    /// 1x1 convolution that passes the channels it has): not used.
     double value = 0.0;
 };
 
@@ -47,20 +47,23 @@ struct Tensor {
 /// Part of the step that an op belongs to: costs are summed and recomputation is placed by it.
 enum class Stage { forward, backward, update };
 
-/// One operation. docs/OPS.md lists every kind with its inputs, outputs and attributes. An op that changes a parameter or
-/// buffer lists it among its outputs (and among its inputs if it reads it too).
+/// One operation. docs/OPS.md lists every kind with its inputs, outputs and attributes. An op that changes a parameter
+/// or buffer lists it among its outputs (and among its inputs if it reads it too).
 struct Op {
     std::string kind;
     Attributes attributes;
     std::vector<TensorId> inputs;
     std::vector<TensorId> outputs;
-    std::string layer;   ///< path of the layer that made it, such as "blocks.0.conv1": time, FLOPs and memory are summed by it
-    std::string segment; ///< block or cell that it belongs to ("blocks.0"), the unit of recomputation; empty outside of any
+    std::string
+        layer; ///< path of the layer that made it, such as "blocks.0.conv1": time, FLOPs and memory are summed by it
+    std::string
+        segment; ///< block or cell that it belongs to ("blocks.0"), the unit of recomputation; empty outside of any
     Stage stage = Stage::forward;
     bool recomputed = false; ///< repeats a forward op during the backward: its FLOPs are not the model's
 };
 
-/// A network's step as data: tensors, and ops in an order in which they can run. Passes are functions from Graph to Graph.
+/// A network's step as data: tensors, and ops in an order in which they can run. Passes are functions from Graph to
+/// Graph.
 class Graph {
 public:
     TensorId add_tensor(Tensor tensor);
@@ -91,7 +94,8 @@ public:
     /// Follows a replacement made by a pass.
     void replace_kept(TensorId from, TensorId to);
 
-    /// A buffer that holds, after every step, the same values as another (see passes/share): its values are stored under both names.
+    /// A buffer that holds, after every step, the same values as another (see passes/share): its values are stored
+    /// under both names.
     struct Alias {
         TensorId buffer;
         TensorId same_as;

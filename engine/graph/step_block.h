@@ -5,17 +5,17 @@
 
 namespace espalier {
 
-/// The buffer "step" (f32, [step_block::size]): everything that changes from step to step. It lives in device memory, so
-/// that nothing of it is frozen into a captured graph; ops that need it take it as an input.
+/// The buffer "step" (f32, [step_block::size]): everything that changes from step to step. It lives in device memory,
+/// so that nothing of it is frozen into a captured graph; ops that need it take it as an input.
 namespace step_block {
 
 enum Field : std::int64_t {
     learning_rate,
-    step,          ///< number of this update, from 1
-    loss_scale,    ///< the loss is multiplied by it before the backward, gradients are divided by it in the update
-    micro_step,    ///< 0 for the first part of an accumulated step
-    micro_steps,   ///< parts of an accumulated step; the mean of their gradients is applied
-    history_row,   ///< row of the history buffer that `record` writes
+    step,        ///< number of this update, from 1
+    loss_scale,  ///< the loss is multiplied by it before the backward, gradients are divided by it in the update
+    micro_step,  ///< 0 for the first part of an accumulated step
+    micro_steps, ///< parts of an accumulated step; the mean of their gradients is applied
+    history_row, ///< row of the history buffer that `record` writes
     size = 16,
 };
 
