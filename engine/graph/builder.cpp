@@ -20,6 +20,8 @@ std::string joined(const std::string& path, const std::string& name) {
 std::vector<TensorId> GraphBuilder::apply(const std::string& kind, std::vector<TensorId> inputs, Attributes attributes,
                                           std::vector<TensorId> changes, const std::vector<bool>& wanted) {
     const auto& definition = OpRegistry::instance().find(kind);
+    if (definition.prepare)
+        definition.prepare(*this, inputs);
     inputs.resize(std::max(inputs.size(), definition.arity), no_tensor);
     Op op{.kind = kind,
           .attributes = std::move(attributes),

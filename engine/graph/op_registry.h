@@ -52,6 +52,8 @@ struct OpDefinition {
     /// Number of inputs with all optional ones; the builder fills absent trailing ones with no_tensor. 0: as many as
     /// given.
     std::size_t arity = 0;
+    /// Called by the builder before the op is appended: may append ops that bring inputs into the shape this one takes.
+    std::function<void(GraphBuilder&, std::vector<TensorId>& inputs)> prepare;
 };
 
 /// Every registered kind. A second registration of a name throws.

@@ -121,6 +121,8 @@ void add_concat(std::vector<OpCase>& cases) {
     cases.push_back({"concat of 8 and 16", "concat", {data({2, 8, 4, 4}), data({2, 16, 4, 4})}});
     cases.push_back({"concat axis 0", "concat", {data({2, 3}), data({4, 3})}, {{"axis", std::int64_t{0}}}});
     cases.push_back({"concat axis 3", "concat", {data({2, 3, 2, 4}), data({2, 3, 2, 1})}, {{"axis", std::int64_t{3}}}});
+    cases.push_back({"reshape", "reshape", {data({2, 16, 3, 5})}, {{"shape", List{4, 120}}}});
+    cases.push_back({"reshape to an image", "reshape", {data({3, 5})}, {{"shape", List{1, 1, 3, 5}}}});
     const auto slice = [&](const std::string& name, const Shape& x, std::int64_t axis, std::int64_t begin,
                            std::int64_t end) {
         cases.push_back({"slice " + name, "slice", {data(x)}, {{"axis", axis}, {"begin", begin}, {"end", end}}});

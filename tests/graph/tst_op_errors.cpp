@@ -30,7 +30,7 @@ private slots:
             {"width is 11", "input's 10"});
         row("pair of three", conv({{"stride", List{1, 1, 1}}}), {"stride", "[height, width]", "3"});
         row("activation", conv({{"activation", std::string("gelu")}}), {"activation", "relu", "gelu"});
-        row("conv rank", {"conv2d", {{{6, 9, 8}}, {{4, 6, 3, 3}}}}, {"input x must have 4 dimensions", "6x9x8"});
+        row("conv rank", {"conv2d", {{{6}}, {{4, 6, 3, 3}}}}, {"input x must have 4 dimensions", "is 6"});
         row("empty extent", {"conv2d", {{{0, 6, 9, 8}}, {{4, 6, 3, 3}}}}, {"at least 1", "0x6x9x8"});
         row("conv bias", {"conv2d", {{{2, 6, 9, 8}}, {{4, 6, 3, 3}}, {{5}}}}, {"bias must be 4", "is 5"});
         row("conv inputs", {"conv2d", {{{2, 6, 9, 8}}, {{4, 6, 3, 3}}, {{4}}, {{4}}}}, {"2 to 3 inputs", "got 4"});
@@ -96,6 +96,7 @@ private slots:
             {"2 columns", "got 1"});
         row("concat", {"concat", {{{2, 3, 4, 4}}, {{2, 3, 4, 5}}}}, {"x2 must be 2x3x4x4", "2x3x4x5"});
         row("concat axis", {"concat", {{{2, 3}}}, {{"axis", std::int64_t{2}}}}, {"axis must be from 0 to 1", "is 2"});
+        row("reshape", {"reshape", {{{2, 6}}}, {{"shape", List{3, 5}}}}, {"as many elements as x, 12", "3x5 holds 15"});
         row("slice", {"slice", {{{2, 8}}}, {{"begin", std::int64_t{3}}, {"end", std::int64_t{9}}}},
             {"end <= 8", "3 and 9"});
         row("shifted slice", {"shifted_slice", {{{2, 8, 4, 4}}}, {{"offset", List{-1, 0}}}},

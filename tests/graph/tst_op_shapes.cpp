@@ -113,6 +113,7 @@ private slots:
             {{14, 10}});
         row("concat", {"concat", {{{2, 3, 4, 4}}, {{2, 5, 4, 4}}}}, {{2, 8, 4, 4}});
         row("concat axis 0", {"concat", {{{2, 3}}, {{1, 3}}}, {{"axis", std::int64_t{0}}}}, {{3, 3}});
+        row("reshape", {"reshape", {{{2, 6}}}, {{"shape", List{3, 1, 4}}}}, {{3, 1, 4}});
         row("slice", {"slice", {{{2, 8, 4, 4}}}, {{"begin", std::int64_t{3}}, {"end", std::int64_t{8}}}},
             {{2, 5, 4, 4}});
         row("slice gradient",
@@ -204,6 +205,7 @@ private slots:
                                                "record",
                                                "relu",
                                                "relu_gradient",
+                                               "reshape",
                                                "scale",
                                                "sgd",
                                                "shifted_slice",
@@ -230,6 +232,14 @@ private slots:
         QCOMPARE(image_shape({2, 3, 5, 7}), Shape({2, 3, 5, 7}));
         QVERIFY_THROWS_EXCEPTION(ConfigError, static_cast<void>(image_shape({5})));
         QVERIFY_THROWS_EXCEPTION(ConfigError, static_cast<void>(image_shape({1, 1, 1, 5, 7})));
+    }
+
+    void convolutions_take_images_of_2_and_3_dimensions() {
+        const OpCase two{"conv2d", {{{9, 8}}, {{4, 1, 3, 3}}}}, three{"conv2d", {{{3, 9, 8}}, {{4, 3, 3, 3}}}};
+        QCOMPARE(two.shapes().at(0), Shape({1, 4, 7, 6}));
+        QCOMPARE(three.shapes().at(0), Shape({1, 4, 7, 6}));
+        const OpCase transposed{"conv_transpose2d", {{{3, 9, 8}}, {{3, 4, 3, 3}}}};
+        QCOMPARE(transposed.shapes().at(0), Shape({1, 4, 11, 10}));
     }
 
     void absent_inputs_at_the_end_are_filled_in() {

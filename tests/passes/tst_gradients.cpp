@@ -50,6 +50,13 @@ private slots:
                                        {{"padding", std::int64_t{1}}});
             return weighed(b, norm(b, y, "n", x, true));
         });
+        row("convolutions of 3 and 2 dimensions", [](GraphBuilder& b) {
+            const auto image =
+                b.apply_one("conv2d", {b.parameter("x", {3, 5, 4}, {}), b.parameter("w", {2, 3, 2, 2}, {})});
+            const auto map =
+                b.apply_one("conv_transpose2d", {b.parameter("z", {3, 2}, {}), b.parameter("v", {1, 2, 2, 2}, {})});
+            return weighed(b, b.apply_one("add", {image, map}));
+        });
         row("separable, strided, dilated", [](GraphBuilder& b) {
             auto y = b.apply_one("relu", {b.parameter("x", {2, 4, 7, 6}, {})});
             y = b.apply_one("conv2d", {y, b.parameter("w", {4, 1, 3, 3}, {})},

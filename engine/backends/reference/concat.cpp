@@ -26,6 +26,11 @@ Compute concat(const Graph& graph, const Op& op) {
     };
 }
 
+Compute reshape(const Graph& graph, const Op& op) {
+    const auto count = output_shape(graph, op, 0).count();
+    return [=](const Arrays& arrays) { std::copy_n(arrays.in(0), count, arrays.out(0)); };
+}
+
 Compute slice(const Graph& graph, const Op& op) {
     const AxisView x(input_shape(graph, op, 0), axis_of(op)), y(output_shape(graph, op, 0), axis_of(op));
     const auto begin = op.attributes.integer("begin");
@@ -82,6 +87,7 @@ Compute shifted_slice_gradient(const Graph& graph, const Op& op) {
 
 void add_concat(Kinds& kinds) {
     kinds["concat"] = concat;
+    kinds["reshape"] = reshape;
     kinds["slice"] = slice;
     kinds["slice_gradient"] = slice_gradient;
     kinds["shifted_slice"] = shifted_slice;

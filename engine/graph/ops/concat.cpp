@@ -50,6 +50,18 @@ Shape shifted(const Arguments& arguments, const Shape& x) {
     return {x[0], x[1], (x[2] + stride[0] - 1) / stride[0], (x[3] + stride[1] - 1) / stride[1]};
 }
 
+std::vector<OutputSpec> infer_reshape(const Graph& graph, const Op& op) {
+    const Arguments arguments(graph, op);
+    arguments.expect_count(1, 1);
+    const auto& x = arguments.shape(0, "x", 1, Shape::max_rank);
+    arguments.expect_type(0, "x", DType::f32);
+    const auto y = arguments.shape_attribute("shape", 1, Shape::max_rank);
+    if (y.count() != x.count())
+        arguments.refuse("shape must hold as many elements as x, " + std::to_string(x.count()) + " (" + x.text() +
+                         "), but " + y.text() + " holds " + std::to_string(y.count()) + ".");
+    return {{y}};
+}
+
 std::vector<OutputSpec> infer_slice(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(1, 1);
@@ -93,6 +105,11 @@ std::vector<TensorId> concat_gradient(const GradientRequest& request) {
     return gradients;
 }
 
+std::vector<TensorId> reshape_gradient(const GradientRequest& request) {
+    return {request.builder.apply_one("reshape", {request.output_gradients[0]},
+                                      {{"shape", request.builder.graph().shape(request.op.inputs[0]).vector()}})};
+}
+
 /// slice -> slice_gradient, shifted_slice -> shifted_slice_gradient.
 std::vector<TensorId> scatter_gradient(const GradientRequest& request) {
     auto attributes = request.op.attributes;
@@ -105,6 +122,7 @@ std::vector<TensorId> scatter_gradient(const GradientRequest& request) {
 
 void register_concat(OpRegistry& registry) {
     registry.add({.kind = "concat", .infer = infer_concat, .gradient = concat_gradient});
+    registry.add({.kind = "reshape", .infer = infer_reshape, .gradient = reshape_gradient});
     registry.add({.kind = "slice", .infer = infer_slice, .gradient = scatter_gradient});
     registry.add({.kind = "slice_gradient", .infer = infer_slice_gradient});
     registry.add({.kind = "shifted_slice", .infer = infer_shifted_slice, .gradient = scatter_gradient});

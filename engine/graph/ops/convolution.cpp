@@ -47,6 +47,15 @@ Shape convolved(const Arguments& arguments, const Convolution& convolution, cons
     return {x[0], w[0], extent[0], extent[1]};
 }
 
+/// Gives an x of 2 or 3 dimensions the missing leading ones, of extent 1.
+void make_images(GraphBuilder& builder, std::vector<TensorId>& inputs) {
+    if (inputs.empty() || inputs[0] == no_tensor)
+        return;
+    const auto& shape = builder.graph().shape(inputs[0]);
+    if (shape.rank() == 2 || shape.rank() == 3)
+        inputs[0] = builder.apply_one("reshape", {inputs[0]}, {{"shape", image_shape(shape).vector()}});
+}
+
 std::vector<OutputSpec> infer_conv2d(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 3);
@@ -185,7 +194,8 @@ void register_convolution(OpRegistry& registry) {
          .gradient = conv2d_gradient,
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.outputs[0]), graph.shape(op.inputs[1])); },
-         .arity = 3});
+         .arity = 3,
+         .prepare = make_images});
     registry.add(
         {.kind = "conv2d_input_gradient", .infer = infer_input_gradient, .cost = [](const Graph& graph, const Op& op) {
              return multiply_adds(graph.shape(op.inputs[0]), graph.shape(op.inputs[1]));
@@ -201,7 +211,8 @@ void register_convolution(OpRegistry& registry) {
          .gradient = transposed_gradient,
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.inputs[0]), graph.shape(op.inputs[1])); },
-         .arity = 3});
+         .arity = 3,
+         .prepare = make_images});
 }
 
 } // namespace espalier
