@@ -88,8 +88,9 @@ int main(int argc, char** argv) {
         return say_bye(0);
     }
     if (mode == "flood") {
-        for (int i = 0; i < 400000; ++i)
-            std::cerr << "a warning that comes with every image, number " << i << '\n';
+        const std::string line = "a warning that comes with every image" + std::string(200, '.') + "\n";
+        for (int i = 0; i < 100000; ++i)
+            std::cerr << line;
         say_steps(1, 10);
         return say_bye(0);
     }

@@ -36,7 +36,8 @@ public:
         const std::lock_guard lock(mutex_);
         std::vector<Json> found;
         for (const auto& line : lines_)
-            if (const auto event = protocol::parse_line(std::string_view(line).substr(0, line.size() - 1)); event && (type.empty() || event->at("type") == type))
+            if (const auto event = protocol::parse_line(std::string_view(line).substr(0, line.size() - 1));
+                event && (type.empty() || event->at("type") == type))
                 found.push_back(*event);
         return found;
     }

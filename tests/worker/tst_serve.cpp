@@ -192,6 +192,21 @@ private slots:
         QCOMPARE(state(path), std::string("stopped"));
     }
 
+    /// Two clicks on Start are two runs with folders of their own; each can be stopped before its first step.
+    void a_run_can_be_stopped_at_once() {
+        ServeProcess serve(runs_.path());
+        const auto first = serve.ask("start", {{"config", tiny_config(90000)}, {"name", "twice"}});
+        const auto second = serve.ask("start", {{"config", tiny_config(90000)}, {"name", "twice"}});
+        const std::vector<std::string> paths = {serve.answer(first).value("path", ""),
+                                                serve.answer(second).value("path", "")};
+        QVERIFY(!paths[0].empty() && paths[0] != paths[1]);
+        for (const auto& path : paths) {
+            QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+            QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("stopped"), patient);
+            QVERIFY(serve.get("command", {{"path", path}, {"command", "pause"}}).contains("error"));
+        }
+    }
+
     void deaths_in_any_order_leave_an_interrupted_run_data() {
         QTest::addColumn<QStringList>("order");
         QTest::newRow("supervisor") << QStringList{"supervisor"};
