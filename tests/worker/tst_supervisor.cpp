@@ -4,6 +4,7 @@
 #include "worker/run_link.h"
 #include "worker/supervisor.h"
 
+#include <QEventLoop>
 #include <QLocalSocket>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -22,6 +23,7 @@ struct Supervised {
     std::filesystem::path run{directory.path().toStdString()};
     std::vector<Json> events;
     std::optional<int> code;
+    std::function<void()> ended;
     std::unique_ptr<Supervisor> supervisor;
 
     explicit Supervised(const char* mode, ProgressWatch::Seconds stillness = 60s) { start(mode, stillness); }
@@ -34,14 +36,26 @@ struct Supervised {
         settings.restarts.first_delay = 1ms;
         settings.stillness = stillness;
         supervisor.reset();
-        supervisor = std::make_unique<Supervisor>(
-            run, settings,
-            Supervisor::Handlers{[this](const Json& event) { events.push_back(event); }, [this](int c) { code = c; }});
+        supervisor =
+            std::make_unique<Supervisor>(run, settings,
+                                         Supervisor::Handlers{[this](const Json& event) { events.push_back(event); },
+                                                              [this](int c) {
+                                                                  code = c;
+                                                                  if (ended)
+                                                                      ended();
+                                                              }});
         supervisor->start();
     }
 
+    /// An event loop of its own: qWaitFor sleeps between two looks, which a flood of output would feel.
     int wait() {
-        return QTest::qWaitFor([this] { return code.has_value(); }, patient) ? *code : -1;
+        QEventLoop loop;
+        QTimer::singleShot(patient, &loop, &QEventLoop::quit);
+        ended = [&loop] { loop.quit(); };
+        if (!code)
+            loop.exec();
+        ended = {};
+        return code.value_or(-1);
     }
     bool wait_for(const char* type) {
         return QTest::qWaitFor([&] { return count(type) > 0; }, patient);
