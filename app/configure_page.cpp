@@ -24,11 +24,12 @@ constexpr int typing_ms = 150; ///< the fit is asked for after so long without a
 ConfigurePage::ConfigurePage(QWidget* parent)
     : QWidget(parent), title_(new QLabel), form_(new RunForm), data_(new DataPanel), fit_(new FitBar),
       start_(new QPushButton(tr("Start"))), problem_(new QLabel), pause_(new QTimer(this)) {
-    title_->setProperty("size", "title");
+    title_->setProperty("textSize", "title");
     auto* back = new QPushButton(tr("All presets"));
     back->setProperty("kind", "quiet");
     auto* copy = new QPushButton(tr("Copy as command"));
     copy->setProperty("kind", "quiet");
+    copy->setObjectName(QStringLiteral("copyCommand"));
     auto* top = new QHBoxLayout;
     top->setSpacing(8);
     top->addWidget(title_, 1);
@@ -43,6 +44,7 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* padding = new QWidget;
+    padding->setProperty("clear", true);
     auto* padding_column = new QVBoxLayout(padding);
     padding_column->setContentsMargins(16, 14, 10, 14);
     padding_column->addWidget(form_);
@@ -56,11 +58,13 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     start_->setObjectName(QStringLiteral("start"));
     start_->setProperty("kind", "primary");
     start_->setFixedHeight(36);
-    const auto paint = [this] { start_->setIcon(Theme::instance().icon(QStringLiteral("play"), Role::on_accent)); };
+    const auto paint = [this] {
+        start_->setIcon(Theme::instance().button_icon(QStringLiteral("play"), Role::on_accent));
+    };
     paint();
     connect(&Theme::instance(), &Theme::changed, this, paint);
     problem_->setProperty("tone", "fault");
-    problem_->setProperty("size", "small");
+    problem_->setProperty("textSize", "small");
     problem_->setWordWrap(true);
     problem_->setTextFormat(Qt::PlainText);
     problem_->hide();
@@ -120,7 +124,6 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
     fit_->set_words(tr("Working out what it needs…"), {});
     update_start();
     edited();
-    start_->setFocus();
 }
 
 Json ConfigurePage::config() const {
@@ -190,6 +193,11 @@ void ConfigurePage::show_plan_error(const QString& text) {
     fit_->set_words(tr("Cannot run like this"), {}, Role::attention);
     refusal_ = text;
     update_start();
+}
+
+void ConfigurePage::show_no_plan() {
+    fit_->set_parts({}, 0);
+    fit_->set_words(tr("Ready"), tr("what it needs is known once the network is built"));
 }
 
 void ConfigurePage::show_scan(const Json& scan) {

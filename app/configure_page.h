@@ -29,6 +29,7 @@ public:
     [[nodiscard]] QString preset() const { return preset_; }
 
     void show_plan(const Json& plan);
+    void show_no_plan(); ///< the engine cannot say beforehand
     void show_plan_error(const QString& text);
     void show_scan(const Json& scan);
     void show_scan_error(const QString& text);

@@ -30,6 +30,10 @@ Machine::~Machine() {
     thread_.wait();
 }
 
+bool Machine::can(const char* request) const {
+    return capabilities_.isEmpty() || capabilities_.contains(QLatin1String(request));
+}
+
 void Machine::start() { QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection); }
 
 std::int64_t Machine::request(const char* name, Json arguments, Handlers handlers) {
@@ -68,6 +72,11 @@ void Machine::dispatch(Message& message) {
             lose(to_qstring(error.what()), false);
             return;
         }
+        capabilities_.clear();
+        if (const auto list = message.body.find("capabilities"); list != message.body.end() && list->is_array())
+            for (const Json& name : *list)
+                if (name.is_string())
+                    capabilities_.append(to_qstring(name.get<std::string>()));
         connected_ = true;
         failures_ = 0;
         emit connected();

@@ -30,6 +30,8 @@ public:
     void start();
     [[nodiscard]] bool is_connected() const { return connected_; }
     [[nodiscard]] const QString& name() const { return name_; }
+    /// Whether the other side answers this request; an older one may not.
+    [[nodiscard]] bool can(const char* request) const;
 
     /// Returns the request's number. Handlers run in the window's thread, inside of take(); after answer or error none
     /// of them is called again. A connection that is lost answers every open request with an error.
@@ -57,6 +59,7 @@ private:
     std::deque<Message> waiting_;
     std::map<std::int64_t, Handlers> open_;
     std::int64_t next_id_ = 1;
+    QStringList capabilities_; ///< as its hello lists them; empty: it lists none
     bool connected_ = false;
     int failures_ = 0; ///< in a row, without a hello between them
 };

@@ -4,6 +4,8 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QTimer>
+#include <cstdio>
 
 int main(int argc, char** argv) {
     QApplication app(argc, argv);
@@ -40,6 +42,14 @@ int main(int argc, char** argv) {
             window.play(std::make_unique<Replay>(parser.value(replay), parser.value(speed).toDouble()),
                         parser.value(replay));
         window.show();
+        if (qEnvironmentVariableIsSet(
+                "ESPALIER_TIME_TO_WINDOW")) // tests/bench/bench_start: once the first picture is on the screen
+            QTimer::singleShot(0, &window, [&window] {
+                window.repaint();
+                std::puts("visible");
+                std::fflush(stdout);
+                window.close();
+            });
         return QApplication::exec();
     } catch (const Error& error) {
         qCritical("%s", error.what());

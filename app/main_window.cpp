@@ -19,6 +19,7 @@
 #include <QDateTime>
 #include <QDesktopServices>
 #include <QInputDialog>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
@@ -157,9 +158,9 @@ void MainWindow::build_tool_bar() {
     auto* shield = new QLabel;
     const auto paint = [this, shield] {
         const Theme& theme = Theme::instance();
-        machine_button_->setIcon(theme.icon(QStringLiteral("chip")));
-        stop_->setIcon(theme.icon(QStringLiteral("stop")));
-        checkpoint_->setIcon(theme.icon(QStringLiteral("checkpoint")));
+        machine_button_->setIcon(theme.button_icon(QStringLiteral("chip")));
+        stop_->setIcon(theme.button_icon(QStringLiteral("stop")));
+        checkpoint_->setIcon(theme.button_icon(QStringLiteral("checkpoint")));
         menu_button_->setIcon(theme.icon(QStringLiteral("menu"), Role::secondary));
         shield->setPixmap(
             theme.icon(QStringLiteral("shield"), Role::secondary).pixmap(QSize(16, 16), devicePixelRatioF()));
@@ -199,7 +200,8 @@ void MainWindow::build_menu() {
     add(menu, tr("Search runs"), QKeySequence::Find, [this] { rail_->focus_search(); });
     menu->addSeparator();
     auto* run = menu->addMenu(tr("Run"));
-    add(run, tr("Pause or resume"), Qt::Key_Space, [this] { pause_->isEnabled() ? pause_->click() : void(); });
+    // no shortcut: it would take the key from buttons that have the focus; keyPressEvent() gets what they leave
+    add(run, tr("Pause or resume\tSpace"), {}, [this] { toggle_pause(); });
     add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K),
         [this] { checkpoint_->isEnabled() ? checkpoint_->click() : void(); });
     add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period),
@@ -279,6 +281,18 @@ void MainWindow::tick() {
     update_strip();
 }
 
+void MainWindow::toggle_pause() {
+    if (pause_->isVisible() && pause_->isEnabled())
+        pause_->click();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier && !event->isAutoRepeat())
+        toggle_pause();
+    else
+        QMainWindow::keyPressEvent(event);
+}
+
 RunModel* MainWindow::current() const {
     return pages_ && pages_->currentWidget() == run_page_ ? run_page_->run() : nullptr;
 }
@@ -287,15 +301,21 @@ void MainWindow::play(std::unique_ptr<Replay> replay, const QString& name) {
     replay_ = std::move(replay);
     replay_path_ = name;
     RunModel* model = store_->adopt(name);
+    model->reset();
     model->set_name(QFileInfo(name).fileName(), tr("Replay"));
     run_page_->show_run(model);
-    pages_->setCurrentWidget(run_page_);
+    show_page(run_page_);
     gallery_->set_machine_line(tr("Replay: no engine"), Role::secondary);
     update_controls();
 }
 
+void MainWindow::show_page(QWidget* page) {
+    pages_->setCurrentWidget(page);
+    page->setFocus(); // no control is marked before a key asks for one
+}
+
 void MainWindow::show_gallery() {
-    pages_->setCurrentWidget(gallery_);
+    show_page(gallery_);
     rail_->set_current({});
     update_controls();
 }
@@ -306,7 +326,7 @@ void MainWindow::show_run(const QString& path) {
     if (run_page_->run() != model)
         run_page_->show_run(model);
     run_page_->set_loading(store_->is_loading(path));
-    pages_->setCurrentWidget(run_page_);
+    show_page(run_page_);
     rail_->set_current(path);
     settings_.last_run = path;
     message_->hide();
@@ -318,7 +338,7 @@ void MainWindow::choose_preset(const QString& name) {
     if (preset == presets_.end())
         return;
     configure_->set_preset(name, preset->second.title, preset->second.config, settings_.safe_mode);
-    pages_->setCurrentWidget(configure_);
+    show_page(configure_);
     rail_->set_current({});
     update_controls();
 }
@@ -333,7 +353,7 @@ void MainWindow::take_probe(const Json& answer) {
                 if (usable.isEmpty() || text_at(device, "backend") == u"cuda") {
                     const double bytes = protocol::number_at(device, "memory_bytes");
                     usable = text_at(device, "name");
-                    device_line_ = tr("%1 ready").arg(usable) +
+                    device_line_ = tr("%1 ready").arg(shortened(usable)) +
                                    (bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes)) : QString());
                 }
             } else if (text_at(device, "backend") == u"cuda") {
@@ -366,7 +386,7 @@ void MainWindow::take_presets(const Json& answer) {
         }
     gallery_->set_presets(entries);
     for (const PresetEntry& entry : entries) {
-        if (!entry.available || entry.size == u"demo")
+        if (!entry.available || entry.size == u"demo" || !machine_->can("plan"))
             continue;
         machine_->request("plan", Json{{"config", Json{{"preset", entry.name.toStdString()}}}},
                           {[this, name = entry.name](const Json& plan) {
@@ -407,7 +427,7 @@ void MainWindow::update_controls() {
         pause_->property("dark").toBool() != Theme::instance().is_dark()) {
         pause_->setProperty("dark", Theme::instance().is_dark());
         pause_->setText(text);
-        pause_->setIcon(Theme::instance().icon(paused ? QStringLiteral("play") : QStringLiteral("pause")));
+        pause_->setIcon(Theme::instance().button_icon(paused ? QStringLiteral("play") : QStringLiteral("pause")));
     }
     const QString progress = run && run->state() == RunState::running && run->last_step() > 0
                                  ? tr("%1 % · %2 · Espalier").arg(100 * run->step() / run->last_step()).arg(run->name())
@@ -460,16 +480,20 @@ void MainWindow::update_strip() {
                          tr("last checkpoint ")});
     }
     if (run->warnings() > 0)
-        facts.push_back(
-            {tr("%n warning(s)", nullptr, run->warnings()), {}, Role::attention, tr("They stand in the log"), {}});
+        facts.push_back({run->warnings() == 1 ? tr("1 warning") : tr("%1 warnings").arg(run->warnings()),
+                         {},
+                         Role::attention,
+                         tr("They stand in the log"),
+                         {}});
     else
         facts.push_back({{}, tr("no warnings"), Role::text, {}, {}});
     if (!run->fallbacks().isEmpty())
-        facts.push_back({tr("%n fallback(s)", nullptr, static_cast<int>(run->fallbacks().size())),
-                         {},
-                         Role::attention,
-                         run->fallbacks().join(QLatin1Char('\n')),
-                         {}});
+        facts.push_back(
+            {run->fallbacks().size() == 1 ? tr("1 fallback") : tr("%1 fallbacks").arg(run->fallbacks().size()),
+             {},
+             Role::attention,
+             run->fallbacks().join(QLatin1Char('\n')),
+             {}});
     strip_->set_facts(std::move(facts));
 }
 
@@ -493,6 +517,10 @@ void MainWindow::act(const QString& command) {
 }
 
 void MainWindow::ask_plan(const Json& config) {
+    if (!machine_->can("plan")) {
+        configure_->show_no_plan();
+        return;
+    }
     machine_->cancel(plan_request_);
     plan_request_ = machine_->request("plan", Json{{"config", config}},
                                       {[this](const Json& plan) { configure_->show_plan(plan); },
@@ -510,6 +538,8 @@ void MainWindow::ask_scan(const QString& data_set) {
         "scan", Json{{"data", data_set.toStdString()}},
         {[this, data_set](const Json& scan) {
              configure_->show_scan(scan);
+             if (!machine_->can("thumbnails"))
+                 return;
              machine_->request("thumbnails", Json{{"data", data_set.toStdString()}, {"count", 24}, {"size", 88}},
                                {[this](const Json& answer) { configure_->show_thumbnails(answer); }, {}, {}, {}});
          },

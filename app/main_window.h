@@ -6,13 +6,13 @@
 #include "settings.h"
 
 #include <QMainWindow>
+#include <QStackedWidget>
 #include <QTimer>
 #include <memory>
 
 class QLabel;
 class QMenu;
 class QPushButton;
-class QStackedWidget;
 class QToolButton;
 
 namespace espalier {
@@ -42,6 +42,7 @@ public:
     /// Shows a replayed run and nothing else.
     void play(std::unique_ptr<Replay> replay, const QString& name);
     void show_gallery();
+    void show_page(QWidget* page);
     void show_run(const QString& path);
     void choose_preset(const QString& name);
     [[nodiscard]] RunPage* run_page() const { return run_page_; }
@@ -51,6 +52,7 @@ public:
 protected:
     void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     void build_tool_bar();
@@ -58,6 +60,7 @@ private:
     void build_pages();
     void connect_machine();
     void tick();
+    void toggle_pause();
     void take_probe(const Json& answer);
     void take_presets(const Json& answer);
     void update_controls();

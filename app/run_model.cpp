@@ -91,6 +91,36 @@ void RunModel::set_name(const QString& name, const QString& kind) {
     kind_ = kind;
 }
 
+void RunModel::reset() {
+    loss = {};
+    accuracy = {};
+    validation_loss.clear();
+    validation_accuracy.clear();
+    for (MetricSeries& series : memory)
+        series.clear();
+    gflops.clear();
+    utilisation.clear();
+    clock.clear();
+    state_ = RunState::preparing;
+    saving_ = evaluating_ = false;
+    reason_.clear();
+    step_ = 0;
+    plan_.reset();
+    checkpoint_.reset();
+    best_accuracy_.reset();
+    best_loss_.reset();
+    best_epoch_ = 0;
+    warnings_ = 0;
+    fallbacks_.clear();
+    images_per_second_ = step_seconds_ = 0;
+    pace_time_ = pace_step_ = event_time_ = 0;
+    resources_ = Json::object();
+    markers_.clear();
+    phases_.clear();
+    story_.clear();
+    log_.clear();
+}
+
 void RunModel::set_smoothing(double weight) {
     smoothing_ = weight;
     loss.set_weight(weight);
@@ -383,6 +413,11 @@ double RunModel::epoch() const {
     return plan_ && plan_->steps_per_epoch > 0 ? static_cast<double>(step_) / plan_->steps_per_epoch : 0;
 }
 
+std::int64_t RunModel::current_epoch() const {
+    const auto begun = static_cast<std::int64_t>(std::ceil(epoch() - 1e-9));
+    return std::clamp<std::int64_t>(begun, 1, plan_ ? std::max<std::int64_t>(plan_->epochs, 1) : begun + 1);
+}
+
 std::optional<double> RunModel::seconds_left() const {
     const double steps = static_cast<double>(step_) - pace_step_;
     const double seconds = event_time_ - pace_time_;
@@ -392,18 +427,16 @@ std::optional<double> RunModel::seconds_left() const {
 }
 
 QString RunModel::detail() const {
-    const QString epochs = plan_
-                               ? QStringLiteral("%1/%2")
-                                     .arg(std::min<std::int64_t>(static_cast<std::int64_t>(epoch()) + 1, plan_->epochs))
-                                     .arg(plan_->epochs)
-                               : QString();
+    const QString epochs =
+        plan_ ? QStringLiteral("%1/%2").arg(std::min<std::int64_t>(current_epoch(), plan_->epochs)).arg(plan_->epochs)
+              : QString();
     switch (state_) {
     case RunState::preparing:
         return tr("Preparing");
     case RunState::running:
         return epochs.isEmpty() ? tr("Running") : tr("Running · %1").arg(epochs);
     case RunState::paused:
-        return tr("Paused · epoch %1").arg(static_cast<std::int64_t>(epoch()) + 1);
+        return tr("Paused · epoch %1").arg(current_epoch());
     case RunState::finished:
         return best_accuracy_
                    ? QStringLiteral("%1 · %2").arg(format_percent(*best_accuracy_), format_about(seconds_trained()))

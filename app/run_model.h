@@ -55,6 +55,8 @@ public:
     explicit RunModel(QString path, QObject* parent = nullptr);
 
     void apply(const RunEvent& event);
+    /// Forgets everything but its name: all events come again from the first on.
+    void reset();
     /// No event will come any more: a run without an end was interrupted.
     void close(const QString& reason = {});
     void set_smoothing(double weight);
@@ -68,8 +70,9 @@ public:
     [[nodiscard]] bool is_evaluating() const { return evaluating_; }
     [[nodiscard]] const QString& reason() const { return reason_; } ///< of an end that was not asked for
     [[nodiscard]] std::int64_t step() const { return step_; }
-    [[nodiscard]] std::int64_t last_step() const; ///< at which the run will end; 0: not known
-    [[nodiscard]] double epoch() const;           ///< fractional
+    [[nodiscard]] std::int64_t last_step() const;     ///< at which the run will end; 0: not known
+    [[nodiscard]] double epoch() const;               ///< fractional
+    [[nodiscard]] std::int64_t current_epoch() const; ///< from 1: that of the newest step
     [[nodiscard]] std::optional<double> seconds_left() const;
     [[nodiscard]] double seconds_trained() const { return clock.seconds(); }
     [[nodiscard]] const std::optional<Plan>& plan() const { return plan_; }
@@ -113,7 +116,7 @@ private:
     RunState state_ = RunState::preparing;
     bool saving_ = false, evaluating_ = false;
     QString reason_;
-    std::int64_t step_ = 0, start_ = 0;
+    std::int64_t step_ = 0;
     double smoothing_ = 0.9;
     std::optional<Plan> plan_;
     std::optional<Checkpoint> checkpoint_;

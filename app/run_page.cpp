@@ -44,7 +44,9 @@ RunPage::RunPage(QWidget* parent)
       setup_(new QTextBrowser), folder_(new QPushButton(tr("Open folder"))) {
     folder_->setProperty("kind", "quiet");
     folder_->setObjectName(QStringLiteral("openFolder"));
-    const auto paint = [this] { folder_->setIcon(Theme::instance().icon(QStringLiteral("folder"), Role::secondary)); };
+    const auto paint = [this] {
+        folder_->setIcon(Theme::instance().button_icon(QStringLiteral("folder"), Role::secondary));
+    };
     paint();
     connect(&Theme::instance(), &Theme::changed, this, paint);
     connect(&Theme::instance(), &Theme::changed, this, [this] { // buttons with icons, and colours inside of texts
@@ -107,8 +109,11 @@ RunPage::RunPage(QWidget* parent)
     column->setSpacing(0);
     column->addWidget(header_);
     column->addSpacing(8);
-    column->addWidget(band_);
-    column->addWidget(tile_row_);
+    auto* top = new QVBoxLayout;
+    top->setSpacing(8);
+    top->addWidget(band_);
+    top->addWidget(tile_row_);
+    column->addLayout(top);
     column->addSpacing(6);
     column->addWidget(tabs_);
     column->addWidget(rule);
@@ -200,6 +205,10 @@ void RunPage::fill() {
     fill_tiles();
     if (run_->plan() && !planned_)
         fill_setup();
+    if (log_shown_ > run_->log().size()) { // read anew
+        log_->clear_lines();
+        log_shown_ = 0;
+    }
     for (; log_shown_ < run_->log().size(); ++log_shown_)
         log_->append_line(run_->log()[log_shown_]);
     if (markers_shown_ != run_->markers().size()) {
@@ -230,7 +239,6 @@ void RunPage::fill_header() {
     }
     const double share =
         run_->last_step() > 0 ? static_cast<double>(run_->step()) / static_cast<double>(run_->last_step()) : 0;
-    const auto epoch = std::min<std::int64_t>(static_cast<std::int64_t>(run_->epoch()) + 1, plan->epochs);
     if (state == RunState::finished) {
         header_->set_progress(
             tr("%1 epochs in %2").arg(format_count(std::round(run_->epoch())), format_clock(run_->seconds_trained())),
@@ -238,7 +246,7 @@ void RunPage::fill_header() {
         return;
     }
     const auto left = run_->seconds_left();
-    header_->set_progress(tr("epoch %1 of %2").arg(epoch).arg(plan->epochs), share,
+    header_->set_progress(tr("epoch %1 of %2").arg(run_->current_epoch()).arg(plan->epochs), share,
                           left ? tr("%1 left").arg(format_clock(*left)) : QString());
 }
 

@@ -91,6 +91,7 @@ RunModel* RunStore::adopt(const QString& path) {
 
 void RunStore::attach(const QString& path) {
     loading_[path] = true;
+    models_[path]->reset(); // all events come, from the first on
     const auto over = [this, path](const QString& reason) {
         attached_.erase(path);
         RunModel* model = models_[path].get();

@@ -138,7 +138,7 @@ DataPanel::DataPanel(QWidget* parent)
     class_title->addSpacing(6);
     class_title->addWidget(class_note_, 1);
     class_note_->setProperty("tone", "secondary");
-    class_note_->setProperty("size", "small");
+    class_note_->setProperty("textSize", "small");
     class_column->addLayout(class_title);
     class_column->addWidget(classes_, 1);
 
@@ -187,7 +187,7 @@ void DataPanel::set_findings(const std::vector<Finding>& findings) {
         auto* label = new QLabel(finding.text);
         label->setTextFormat(Qt::PlainText);
         label->setWordWrap(true);
-        label->setProperty("size", "small");
+        label->setProperty("textSize", "small");
         label->setProperty("tone", "secondary");
         grid->addWidget(new FindingIcon(finding.icon, finding.role), line, 0, Qt::AlignTop);
         grid->addWidget(label, line++, 1);

@@ -13,6 +13,7 @@ namespace espalier {
 namespace {
 
 constexpr double side = 16;
+constexpr double button_side = 20; ///< of the square that a button keeps for its icon
 
 /// Path data of an SVG `path`. Returns what it could not read, empty if nothing.
 QString add_path(QPainterPath& outline, const QString& data) {
@@ -57,11 +58,16 @@ QString add_path(QPainterPath& outline, const QString& data) {
 
 class TintedEngine : public QIconEngine {
 public:
-    TintedEngine(QString name, QColor normal, QColor disabled)
-        : name_(std::move(name)), normal_(normal), disabled_(disabled) {}
+    TintedEngine(QString name, QColor normal, QColor disabled, bool beside_text)
+        : name_(std::move(name)), normal_(normal), disabled_(disabled), beside_text_(beside_text) {}
 
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
-        paint_icon(*painter, rect, name_, mode == QIcon::Disabled ? disabled_ : normal_);
+        QRectF box = rect;
+        if (beside_text_) {
+            const double drawn = box.width() * side / button_side;
+            box = QRectF(box.left(), box.center().y() - drawn / 2, drawn, drawn);
+        }
+        paint_icon(*painter, box, name_, mode == QIcon::Disabled ? disabled_ : normal_);
     }
     QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
         QPixmap pixmap(size);
@@ -75,6 +81,7 @@ public:
 private:
     QString name_;
     QColor normal_, disabled_;
+    bool beside_text_;
 };
 
 } // namespace
@@ -127,8 +134,8 @@ void paint_icon(QPainter& painter, const QRectF& target, const QString& name, co
     painter.restore();
 }
 
-QIcon tinted_icon(const QString& name, const QColor& normal, const QColor& disabled) {
-    return QIcon(new TintedEngine(name, normal, disabled));
+QIcon tinted_icon(const QString& name, const QColor& normal, const QColor& disabled, bool beside_text) {
+    return QIcon(new TintedEngine(name, normal, disabled, beside_text));
 }
 
 } // namespace espalier

@@ -15,6 +15,8 @@ namespace espalier {
 void paint_icon(QPainter& painter, const QRectF& target, const QString& name, const QColor& color);
 
 /// An icon that is drawn anew for every size and pixel ratio.
-[[nodiscard]] QIcon tinted_icon(const QString& name, const QColor& normal, const QColor& disabled);
+/// `beside_text`: drawn at the left of its square and smaller than it, which leaves a gap before a button's text.
+[[nodiscard]] QIcon tinted_icon(const QString& name, const QColor& normal, const QColor& disabled,
+                                bool beside_text = false);
 
 } // namespace espalier

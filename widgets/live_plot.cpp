@@ -17,7 +17,7 @@ namespace {
 
 constexpr double pen_width = 1.5;               ///< logical pixels
 constexpr double zoom_step = 0.8;               ///< of the visible range for one notch of the wheel
-constexpr QMargins axis_margins(46, 6, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
+constexpr QMargins axis_margins(46, 9, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
 /// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
 /// pixels.
 constexpr int pixels_a_dash_point = 4;
@@ -160,7 +160,16 @@ void LivePlot::set_range(double low, double high, bool following) {
     plot_->xAxis->setRange(low, high);
 }
 
-void LivePlot::set_markers(std::vector<PlotMarker> markers) { overlay_->markers = std::move(markers); }
+void LivePlot::set_markers(std::vector<PlotMarker> markers) {
+    overlay_->markers = std::move(markers);
+    place_markers(); // a layout may draw before the next refresh
+}
+
+void LivePlot::place_markers() {
+    overlay_->marker_positions.clear();
+    for (const PlotMarker& marker : overlay_->markers)
+        overlay_->marker_positions.push_back(clock_ ? clock_->to_axis(kind_, marker.position) : marker.position);
+}
 
 void LivePlot::set_limit(std::optional<double> value, const QString& text) {
     limit_ = value;
@@ -247,9 +256,7 @@ void LivePlot::set_data() {
         const bool alone = samples_.size() == 1 && curve.shape != Curve::Shape::area;
         graphs_[i]->setScatterStyle(alone ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle());
     }
-    overlay_->marker_positions.clear();
-    for (const PlotMarker& marker : overlay_->markers)
-        overlay_->marker_positions.push_back(to_axis(marker.position));
+    place_markers();
 }
 
 void LivePlot::set_vertical_range() {

@@ -82,6 +82,7 @@ protected:
 private:
     void apply_theme();
     void set_data();
+    void place_markers();
     void set_vertical_range();
     void describe();
     void zoom(double factor, double anchor);

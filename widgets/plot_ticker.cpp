@@ -20,9 +20,10 @@ Unit unit_of(double value, Measure measure) {
     constexpr std::array<const char*, 5> bytes = {" B", " KB", " MB", " GB", " TB"};
     constexpr std::array<const char*, 5> counts = {"", " k", " M", " G", " T"};
     const double base = measure == Measure::bytes ? 1024 : 1000;
+    const double most = measure == Measure::bytes ? 900 : 1000; // "1000 MB" would not fit beside the axis, "1 GB" does
     Unit unit;
     std::size_t index = 0;
-    while (std::abs(value) >= unit.size * base && index + 1 < counts.size()) {
+    while (std::abs(value) >= unit.size * most && index + 1 < counts.size()) {
         unit.size *= base;
         ++index;
     }

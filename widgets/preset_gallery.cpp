@@ -132,12 +132,12 @@ PresetGallery::PresetGallery(QWidget* parent)
     auto* page = new QWidget;
     page->setProperty("page", true);
     auto* title = new QLabel(tr("What do you want to train?"));
-    title->setProperty("size", "page");
+    title->setProperty("textSize", "page");
     auto* top = new QHBoxLayout;
     top->addWidget(title);
     top->addStretch(1);
     top->addWidget(machine_);
-    machine_->setProperty("size", "small");
+    machine_->setProperty("textSize", "small");
     machine_->setTextFormat(Qt::PlainText);
 
     demo_->setProperty("band", "info");
@@ -145,7 +145,7 @@ PresetGallery::PresetGallery(QWidget* parent)
     demo_button_->setObjectName(QStringLiteral("preset-quick"));
     demo_button_->setProperty("kind", "primary");
     const auto paint = [this] {
-        demo_button_->setIcon(Theme::instance().icon(QStringLiteral("play"), Role::on_accent));
+        demo_button_->setIcon(Theme::instance().button_icon(QStringLiteral("play"), Role::on_accent));
     };
     paint();
     connect(&Theme::instance(), &Theme::changed, this, paint);
@@ -229,12 +229,12 @@ void PresetGallery::add_row(const QString& row, const std::vector<PresetEntry>& 
     column->setSpacing(4);
     auto* header = new QHBoxLayout;
     auto* title = new QLabel(row == u"train" ? tr("Train") : row == u"search" ? tr("Search") : tr("Grow"));
-    title->setProperty("size", "heading");
+    title->setProperty("textSize", "heading");
     auto* says = new QLabel(row == u"train"    ? tr("a network of fixed shape")
                             : row == u"search" ? tr("let the network find its cells")
                                                : tr("start small, add branches while it learns"));
     says->setProperty("tone", "secondary");
-    says->setProperty("size", "small");
+    says->setProperty("textSize", "small");
     header->addWidget(title);
     header->addSpacing(8);
     header->addWidget(says, 1);

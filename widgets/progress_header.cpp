@@ -5,6 +5,7 @@
 
 #include <QHBoxLayout>
 #include <QPainter>
+#include <cmath>
 
 namespace espalier {
 
@@ -37,6 +38,8 @@ ProgressHeader::ProgressHeader(QWidget* parent) : QWidget(parent), actions_(new 
 void ProgressHeader::add_action(QWidget* control) { actions_->addWidget(control); }
 
 void ProgressHeader::set_name(const QString& name, const QString& kind) {
+    if (name == name_ && kind == kind_)
+        return;
     if (name != name_)
         where_width_ = 0;
     name_ = name;
@@ -45,12 +48,18 @@ void ProgressHeader::set_name(const QString& name, const QString& kind) {
 }
 
 void ProgressHeader::set_state(RunState state, const QString& word) {
+    const QString shown = word.isEmpty() ? state_title(state) : word;
+    if (state == state_ && shown == word_)
+        return;
     state_ = state;
-    word_ = word.isEmpty() ? state_title(state) : word;
+    word_ = shown;
     describe();
 }
 
 void ProgressHeader::set_progress(const QString& where, double share, const QString& left) {
+    const double seen = std::round(share * bar_width * 2); // half pixels of the bar
+    if (where == where_ && left == left_ && seen == std::round(share_ * bar_width * 2))
+        return;
     where_ = where;
     share_ = share;
     left_ = left;
@@ -102,7 +111,8 @@ void ProgressHeader::paintEvent(QPaintEvent*) {
         painter.drawText(pill, Qt::AlignCenter, word_);
         x += word + 16 + 12;
     }
-    where_width_ = std::max(where_width_, tabular_width(QFontMetrics(theme.font(TextSize::normal)), where_));
+    if (share_ >= 0)
+        where_width_ = std::max(where_width_, tabular_width(QFontMetrics(theme.font(TextSize::normal)), where_));
     words(where_, theme.font(TextSize::normal), Role::secondary, where_width_);
     if (share_ >= 0 && x + bar_width <= room) {
         const QRectF bar(x, (height() - 6) / 2.0, bar_width, 6);

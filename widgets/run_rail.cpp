@@ -81,7 +81,9 @@ RunRail::RunRail(QWidget* parent)
     setFixedWidth(216);
     new_run_->setObjectName(QStringLiteral("newRun"));
     new_run_->setProperty("kind", "primary");
-    const auto paint = [this] { new_run_->setIcon(Theme::instance().icon(QStringLiteral("plus"), Role::on_accent)); };
+    const auto paint = [this] {
+        new_run_->setIcon(Theme::instance().button_icon(QStringLiteral("plus"), Role::on_accent));
+    };
     paint();
     connect(&Theme::instance(), &Theme::changed, this, paint);
     search_->setProperty("search", true);
@@ -100,7 +102,7 @@ RunRail::RunRail(QWidget* parent)
     list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     list_->setContextMenuPolicy(Qt::CustomContextMenu);
     empty_->setProperty("tone", "hint");
-    empty_->setProperty("size", "small");
+    empty_->setProperty("textSize", "small");
     empty_->setWordWrap(true);
     empty_->setContentsMargins(8, 0, 8, 0);
 

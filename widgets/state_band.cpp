@@ -61,7 +61,7 @@ QPushButton* StateBand::add_action(const QString& text, const QString& icon, boo
     if (primary)
         button->setProperty("kind", "primary");
     if (!icon.isEmpty())
-        button->setIcon(Theme::instance().icon(icon, primary ? Role::on_accent : Role::text));
+        button->setIcon(Theme::instance().button_icon(icon, primary ? Role::on_accent : Role::text));
     actions_->addWidget(button);
     return button;
 }

@@ -30,6 +30,8 @@ int StatusStrip::width_of(const Fact& fact) const {
 }
 
 void StatusStrip::set_facts(std::vector<Fact> facts) {
+    if (facts == facts_)
+        return;
     if (facts.size() != facts_.size())
         widths_.clear();
     facts_ = std::move(facts);

@@ -19,6 +19,8 @@ public:
         Role role = Role::text;
         QString help;
         QString before; ///< in the secondary colour, in front
+
+        bool operator==(const Fact&) const = default;
     };
     explicit StatusStrip(QWidget* parent = nullptr);
     void set_facts(std::vector<Fact> facts);

@@ -58,6 +58,10 @@ public:
         return QProxyStyle::styleHint(hint, option, widget, data);
     }
 
+    int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
+        return metric == PM_ButtonIconSize ? 20 : QProxyStyle::pixelMetric(metric, option, widget);
+    }
+
 private:
     QPointer<Theme> theme_;
 };
@@ -139,6 +143,10 @@ QFont Theme::font(TextSize size, QFont::Weight weight) const {
 }
 
 QIcon Theme::icon(const QString& name, Role role) const { return tinted_icon(name, color(role), color(Role::hint)); }
+
+QIcon Theme::button_icon(const QString& name, Role role) const {
+    return tinted_icon(name, color(role), color(Role::hint), true);
+}
 
 QString Theme::style_sheet() const {
     QString sheet = QString::fromUtf8(read_resource(QStringLiteral(":/theme/window.qss")));

@@ -60,6 +60,8 @@ public:
     [[nodiscard]] QFont font(TextSize size, QFont::Weight weight = QFont::Normal) const;
     /// An icon of resources/icons, drawn in the role's colour (a disabled control shows it in the hint colour).
     [[nodiscard]] QIcon icon(const QString& name, Role role = Role::text) const;
+    /// The same for a button with text, with a gap before the text.
+    [[nodiscard]] QIcon button_icon(const QString& name, Role role = Role::text) const;
 
 signals:
     /// Colours are other ones now: whoever draws by hand draws again.

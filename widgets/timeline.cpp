@@ -61,7 +61,7 @@ void Timeline::paintEvent(QPaintEvent* event) {
         painter.drawRoundedRect(part, 3, 3);
         if (painter.fontMetrics().horizontalAdvance(phase.name) + 12 < part.width() && !phase.name.isEmpty()) {
             painter.setPen(theme.color(Role::on_accent));
-            painter.drawText(part, Qt::AlignCenter, phase.name);
+            painter.drawText(part.adjusted(8, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, phase.name);
         }
     }
     for (const PlotMarker& marker : markers_) {
