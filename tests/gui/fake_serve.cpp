@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stands in for `espalier-train serve` in tests of the window alone: it speaks docs/PROTOCOL.md and trains nothing.
+// Faults that a real engine should never show can be asked of it:
+//   --version 2.0        another protocol
+//   --refuse-start       every start is an error
+//   --fail-at STEP       the run fails there
+//   --crash-at STEP      the whole process ends there, without a word
+//   --flood              20 lines a second of 5,000 steps each
+//   --pace N             N steps a line (default 3), 20 lines a second
+//   --noise              lines that are no JSON in between
+//   --mute               answers nothing
+#include "sample_run.h"
+#include "worker/protocol.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <thread>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+struct Options {
+    std::string version{protocol::version};
+    bool refuse_start = false, flood = false, noise = false, mute = false;
+    std::int64_t fail_at = 0, crash_at = 0, pace = 3;
+};
+
+Options options;
+
+protocol::LineWriter output([](std::string_view line) {
+    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fflush(stdout);
+});
+
+/// One run: a thread that makes events, which are kept and sent to who is attached.
+class FakeRun {
+public:
+    FakeRun(std::string path, std::string state) : path_(std::move(path)), state_(std::move(state)) {}
+    ~FakeRun() { end(); }
+
+    void begin() {
+        end();
+        quit_ = false;
+        state_ = "running";
+        thread_ = std::thread([this] { train(); });
+    }
+    void end() {
+        command("stop");
+        if (thread_.joinable())
+            thread_.join();
+    }
+    void give_past(std::vector<Json> events) { events_ = std::move(events); }
+
+    void attach(std::int64_t id) {
+        const std::lock_guard guard(mutex_);
+        for (const Json& event : events_)
+            send(id, event);
+        output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"caught_up", true}}}));
+        attached_ = id;
+        if (!thread_.joinable() || over_)
+            release();
+    }
+    void command(const std::string& name) {
+        const std::lock_guard guard(mutex_);
+        if (name == "pause")
+            paused_ = true;
+        else if (name == "resume")
+            paused_ = false;
+        else if (name == "stop")
+            quit_ = true;
+        else if (name == "checkpoint")
+            save_ = true;
+        wake_.notify_all();
+    }
+    [[nodiscard]] Json entry() {
+        const std::lock_guard guard(mutex_);
+        return {{"path", path_},
+                {"name", path_.substr(path_.rfind('/') + 1)},
+                {"preset", "quick"},
+                {"state", state_},
+                {"epoch", sample_.step() / 63},
+                {"epochs", 12},
+                {"step", sample_.step()},
+                {"best_accuracy", 0.867},
+                {"started", 1.79e9},
+                {"seconds", 41},
+                {"reason", ""}};
+    }
+
+private:
+    void send(std::int64_t id, const Json& event) {
+        output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"event", event}}}));
+    }
+    void emit(Json event) { // with the lock held
+        events_.push_back(std::move(event));
+        if (attached_)
+            send(attached_, events_.back());
+    }
+    void release() {
+        if (attached_)
+            output.write(
+                protocol::to_message(protocol::Reply{attached_, protocol::Reply::Kind::answer, Json::object()}));
+        attached_ = 0;
+    }
+    void train() {
+        std::unique_lock lock(mutex_);
+        over_ = false;
+        if (events_.empty()) {
+            for (Json& event : sample_.past(0))
+                emit(std::move(event));
+        } else {
+            emit(sample_.hello(2));
+            emit(sample_.phase("training"));
+        }
+        while (sample_.step() < sample_.last_step() && !quit_) {
+            if (paused_) {
+                state_ = "paused";
+                emit(sample_.checkpoint());
+                emit(sample_.phase("paused"));
+                wake_.wait(lock, [this] { return !paused_ || quit_; });
+                if (quit_)
+                    break;
+                state_ = "running";
+                emit(sample_.phase("training"));
+            }
+            if (save_) {
+                save_ = false;
+                emit(sample_.checkpoint({"step"}));
+            }
+            emit(options.flood ? flood() : sample_.steps(options.pace));
+            emit(sample_.resources());
+            if (options.noise)
+                std::puts("this is not a line of the protocol");
+            if (!options.flood && sample_.left_in_epoch() == 63) {
+                emit(sample_.epoch_end());
+                emit(sample_.evaluation());
+                emit(sample_.checkpoint({"best", "last"}));
+            }
+            if (options.crash_at && sample_.step() >= options.crash_at)
+                std::_Exit(9);
+            if (options.fail_at && sample_.step() >= options.fail_at) {
+                emit(sample_.event("error",
+                                   {{"text", "The loss was not a number for 20 steps in a row."}, {"code", 1}}));
+                finish("failed", "The loss was not a number for 20 steps in a row. Lower the learning rate.", 1);
+                return;
+            }
+            lock.unlock();
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            lock.lock();
+        }
+        emit(sample_.checkpoint());
+        finish(quit_ ? "stopped" : "finished", "", quit_ ? 6 : 0);
+    }
+    Json flood() {
+        Json values = Json::array(), seconds = Json::array();
+        for (int i = 0; i < 5000; ++i) {
+            values.push_back(0.5 + 0.001 * (i % 97));
+            seconds.push_back(1e-5);
+        }
+        const std::int64_t first = flooded_ + 1;
+        flooded_ += 5000;
+        return sample_.event("steps", {{"step", first},
+                                       {"loss", values},
+                                       {"accuracy", values},
+                                       {"learning_rate", values},
+                                       {"seconds", seconds},
+                                       {"epoch", static_cast<double>(first) / 1e6}});
+    }
+    void finish(const char* phase, const char* reason, int code) {
+        state_ = phase;
+        over_ = true;
+        emit(sample_.phase(phase, reason));
+        emit(sample_.event("bye", {{"code", code}, {"reason", reason}, {"seconds", 3}}));
+        release();
+    }
+
+    std::string path_, state_;
+    SampleRun sample_{63, 12,
+                      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+    std::vector<Json> events_;
+    std::int64_t attached_ = 0, flooded_ = 0;
+    bool paused_ = false, quit_ = false, save_ = false, over_ = true;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::thread thread_;
+};
+
+std::map<std::string, std::unique_ptr<FakeRun>> runs;
+std::vector<std::string> order;
+
+Json presets() {
+    Json list = Json::array();
+    const auto add = [&](const char* name, const char* title, const char* row, const char* size, const char* summary,
+                         bool available, Json config) {
+        list.push_back({{"name", name},
+                        {"title", title},
+                        {"row", row},
+                        {"size", size},
+                        {"summary", summary},
+                        {"available", available},
+                        {"reason", available ? "" : "It comes with a later version."},
+                        {"config", config}});
+    };
+    const Json resnet{{"network", {{"network", "resnet"}, {"base_width", 16}, {"stages", {1, 1, 1}}}},
+                      {"batch", 64},
+                      {"epochs", 15},
+                      {"image_size", 96}};
+    add("quick", "One-minute demo", "train", "demo", "A small convolution network learns the built-in clothing images.",
+        true,
+        {{"data", "builtin"},
+         {"network", {{"network", "quick"}}},
+         {"batch", 64},
+         {"epochs", 12},
+         {"label_smoothing", 0.1},
+         {"optimizer", {{"learning_rate", 0.1}}}});
+    add("train-small", "Train, small", "train", "small", "A residual network of 8 layers. A first look at your data.",
+        true, resnet);
+    add("train-medium", "Train, medium", "train", "medium", "ResNet-18, width 32. A good default.", true, resnet);
+    add("train-large", "Train, large", "train", "large",
+        "ResNet-18 for photos of 224 pixels: the best accuracy of the three, for a GPU and a night.", true, resnet);
+    add("search-small", "Search, small", "search", "small",
+        "A quick check of the architecture search: 8 channels, 4 cells; too short for a meaningful genotype.", false,
+        Json::object());
+    add("search-medium", "Search, medium", "search", "medium", "Architecture search with 20 channels and 12 cells.",
+        false, Json::object());
+    add("search-large", "Search, large", "search", "large", "Architecture search with 28 channels and 16 cells.", false,
+        Json::object());
+    add("search-recommended", "Search, recommended", "search", "recommended",
+        "Architecture search that is worth its time.", false, Json::object());
+    add("search-conservative", "Search, stability first", "search", "conservative",
+        "Architecture search with recomputation and safe mode on.", false, Json::object());
+    add("grow-small", "Grow, small", "grow", "small",
+        "A network that starts with 66,410 parameters and grows to at most 500,000.", false, Json::object());
+    add("grow-medium", "Grow, medium", "grow", "medium",
+        "A network that starts with 103,402 parameters and grows to at most 2 million.", false, Json::object());
+    add("grow-large", "Grow, large", "grow", "large",
+        "A network that starts with 979,546 parameters and grows to at most 8 million.", false, Json::object());
+    return {{"presets", list}};
+}
+
+Json scan() {
+    Json classes = Json::array();
+    for (const char* name :
+         {"T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"})
+        classes.push_back({{"name", name}, {"count", 400}});
+    return {{"kind", "idx"},        {"classes", classes},
+            {"images", 6000},       {"width", 28},
+            {"height", 28},         {"channels", 1},
+            {"bad", Json::array()}, {"warnings", Json::array({"2,000 of them are the validation part."})}};
+}
+
+Json plan(const Json& config) {
+    const double batch = protocol::number_at(config, "batch", 64);
+    const double mega = 1024.0 * 1024;
+    const bool fits = batch <= 4096;
+    return {{"parameters", 75530},
+            {"layers", Json::array()},
+            {"flops", 2.5e9},
+            {"memory",
+             {{"weights", 3 * mega},
+              {"optimizer", 3 * mega},
+              {"activations", 0.65 * batch * mega},
+              {"workspace", 9 * mega},
+              {"total", (15 + 0.65 * batch) * mega}}},
+            {"limit", 1024 * mega},
+            {"fits", fits},
+            {"batch", batch},
+            {"largest_batch", 1500},
+            {"notes", Json::array()},
+            {"estimated_seconds", 48}};
+}
+
+/// The answer; throws what the error should say.
+Json answer(const protocol::Request& request) {
+    const Json& arguments = request.arguments;
+    const std::string path = protocol::text_at(arguments, "path");
+    if (request.name == "probe")
+        return {{"devices", Json::array({{{"backend", "cpu"},
+                                          {"name", "AMD EPYC 7B13 64-Core Processor"},
+                                          {"uuid", ""},
+                                          {"usable", true},
+                                          {"reason", ""},
+                                          {"threads", 2},
+                                          {"memory_bytes", 24.0 * 1024 * 1024 * 1024},
+                                          {"precisions", {"fp32"}}}})},
+                {"host", "test"},
+                {"version", "0.1.0"}};
+    if (request.name == "presets")
+        return presets();
+    if (request.name == "scan") {
+        if (protocol::text_at(arguments, "data") == "idx:/nowhere")
+            throw std::runtime_error("There is no folder /nowhere.");
+        return scan();
+    }
+    if (request.name == "plan")
+        return plan(arguments["config"]);
+    if (request.name == "runs") {
+        Json list = Json::array();
+        for (auto it = order.rbegin(); it != order.rend(); ++it)
+            list.push_back(runs[*it]->entry());
+        return {{"runs", list}};
+    }
+    if (request.name == "start") {
+        if (options.refuse_start)
+            throw std::runtime_error("A batch of 64 is larger than the 10 images of the training set.");
+        const std::string made = "/fake/runs/" + protocol::text_at(arguments["config"], "preset", "run") + "-" +
+                                 std::to_string(order.size() + 1);
+        runs[made] = std::make_unique<FakeRun>(made, "running");
+        order.push_back(made);
+        runs[made]->begin();
+        return {{"path", made}};
+    }
+    const auto run = runs.find(path);
+    if (run == runs.end())
+        throw std::runtime_error("There is no run " + path);
+    if (request.name == "resume") {
+        run->second->begin();
+        return {{"path", path}};
+    }
+    if (request.name == "command") {
+        run->second->command(protocol::text_at(arguments, "command"));
+        return Json::object();
+    }
+    throw std::runtime_error("unknown request " + request.name);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        const auto next = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+        if (word == "--version")
+            options.version = next();
+        options.refuse_start |= word == "--refuse-start";
+        options.flood |= word == "--flood";
+        options.noise |= word == "--noise";
+        options.mute |= word == "--mute";
+        if (word == "--fail-at")
+            options.fail_at = std::stoll(next());
+        if (word == "--crash-at")
+            options.crash_at = std::stoll(next());
+        if (word == "--pace")
+            options.pace = std::stoll(next());
+    }
+    if (!options.mute) {
+        Json hello = protocol::make_event("hello");
+        hello["protocol"] = options.version;
+        output.write(hello);
+    }
+    { // a finished and a failed run of before
+        SampleRun finished, failed;
+        auto past = finished.past(finished.last_step());
+        past.push_back(finished.phase("finished"));
+        past.push_back(finished.event("bye", {{"code", 0}, {"reason", ""}, {"seconds", 41}}));
+        auto broken = failed.past(430);
+        broken.push_back(failed.phase("failed", "The processor reported an illegal instruction in block 2."));
+        for (const auto& [path, state, events] :
+             {std::tuple{"/fake/runs/grow-2", "failed", broken}, {"/fake/runs/quick-1", "finished", past}}) {
+            runs[path] = std::make_unique<FakeRun>(path, state);
+            runs[path]->give_past(events);
+            order.push_back(path);
+        }
+    }
+    std::string line;
+    while (std::getline(std::cin, line)) {
+        const auto message = protocol::parse_line(line);
+        if (!message || options.mute)
+            continue;
+        const protocol::Request request = protocol::to_request(*message);
+        using Kind = protocol::Reply::Kind;
+        if (request.name == "attach") {
+            const auto run = runs.find(protocol::text_at(request.arguments, "path"));
+            if (run != runs.end())
+                run->second->attach(request.id);
+            continue;
+        }
+        try {
+            output.write(protocol::to_message(protocol::Reply{request.id, Kind::answer, answer(request)}));
+        } catch (const std::exception& error) {
+            output.write(protocol::to_message(protocol::error_reply(request.id, error.what(), 1)));
+        }
+    }
+    runs.clear();
+    return 0;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Makes a picture of every state of the window, in both themes (QT_SCALE_FACTOR=2 for twice the pixels):
+//   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM]
+// Without --run the curves are those of a sample; without --engine a stand-in for `espalier-train serve` answers.
+#include "base/error.h"
+#include "main_window.h"
+#include "plot_group.h"
+#include "run_page.h"
+#include "sample_run.h"
+#include "worker/protocol.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <cstdio>
+#include <functional>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+void wait(int ms) {
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < ms)
+        QApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+bool wait_for(const std::function<bool()>& condition, int ms = 8000) {
+    QElapsedTimer clock;
+    clock.start();
+    while (!condition() && clock.elapsed() < ms)
+        QApplication::processEvents(QEventLoop::AllEvents, 20);
+    return condition();
+}
+
+void save(QWidget& window, const QString& path) {
+    wait(250);
+    if (!window.grab().save(path))
+        std::fprintf(stderr, "cannot write %s\n", qPrintable(path));
+}
+
+/// A folder with the events of a sample run that ended (or not) in a given way.
+QString sample_folder(const QTemporaryDir& root, const QString& name,
+                      const std::function<void(SampleRun&, std::vector<Json>&)>& ending) {
+    SampleRun sample;
+    std::vector<Json> events = sample.past(480);
+    ending(sample, events);
+    QDir(root.path()).mkpath(name);
+    QFile file(root.filePath(name + QStringLiteral("/events.jsonl")));
+    if (file.open(QIODevice::WriteOnly))
+        for (const Json& event : events)
+            for (const std::string& line : protocol::to_lines(event))
+                file.write(line.data(), static_cast<qint64>(line.size()));
+    return root.filePath(name);
+}
+
+/// The first part of a real run's events, so that it is seen while it trains.
+QString cut_folder(const QTemporaryDir& root, const QString& run, double share) {
+    QFile from(run + QStringLiteral("/events.jsonl"));
+    const QString folder = root.filePath(QDir(run).dirName());
+    QDir().mkpath(folder);
+    QFile to(folder + QStringLiteral("/events.jsonl"));
+    if (!from.open(QIODevice::ReadOnly) || !to.open(QIODevice::WriteOnly))
+        return run;
+    const QList<QByteArray> lines = from.readAll().split('\n');
+    for (qsizetype i = 0; i < static_cast<qsizetype>(static_cast<double>(lines.size()) * share); ++i)
+        to.write(lines[i] + '\n');
+    return folder;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    QApplication app(argc, argv);
+    QCommandLineParser parser;
+    parser.addPositionalArgument(QStringLiteral("DIR"), QStringLiteral("where the pictures go"));
+    const QCommandLineOption run_option(QStringLiteral("run"), QStringLiteral("a run's folder for the running window"),
+                                        QStringLiteral("RUN_DIR"));
+    const QCommandLineOption engine_option(QStringLiteral("engine"), QStringLiteral("the espalier-train to ask"),
+                                           QStringLiteral("PROGRAM"));
+    const QCommandLineOption until_option(QStringLiteral("until"), QStringLiteral("the share of the run that is shown"),
+                                          QStringLiteral("SHARE"), QStringLiteral("1"));
+    parser.addOptions({run_option, engine_option, until_option});
+    parser.addHelpOption();
+    parser.process(app);
+    if (parser.positionalArguments().isEmpty())
+        parser.showHelp(2);
+    const QDir out(parser.positionalArguments().first());
+    out.mkpath(QStringLiteral("."));
+
+    const QTemporaryDir samples;
+    const auto nothing = [](SampleRun&, std::vector<Json>&) {};
+    const QString running = parser.isSet(run_option)
+                                ? cut_folder(samples, parser.value(run_option), parser.value(until_option).toDouble())
+                                : sample_folder(samples, QStringLiteral("quick-3"), nothing);
+    const QString paused =
+        sample_folder(samples, QStringLiteral("paused-1"), [](SampleRun& run, std::vector<Json>& events) {
+            events.push_back(run.checkpoint());
+            events.push_back(run.phase("paused"));
+        });
+    const QString failed =
+        sample_folder(samples, QStringLiteral("failed-2"), [](SampleRun& run, std::vector<Json>& events) {
+            events.push_back(run.event(
+                "warning", {{"text", "12 steps had a loss that was not a number and were skipped."}, {"code", 1}}));
+            events.push_back(run.event("fallback", {{"rung", "kernel"},
+                                                    {"from", "winograd"},
+                                                    {"to", "direct"},
+                                                    {"reason", "its result differed from the reference"},
+                                                    {"layer", "block1"}}));
+            events.push_back(run.phase(
+                "failed",
+                "The loss was not a number for 20 steps in a row. Lower the learning rate, or resume in safe mode."));
+        });
+    const QString finished =
+        sample_folder(samples, QStringLiteral("quick-2"), [](SampleRun& run, std::vector<Json>& events) {
+            for (Json& event : run.past(run.last_step()))
+                events.push_back(std::move(event));
+            events.push_back(run.phase("finished"));
+        });
+
+    try {
+        MainWindow::Options options;
+        options.engine_arguments = QStringList{QStringLiteral("serve")};
+        options.engine = parser.isSet(engine_option)
+                             ? parser.value(engine_option)
+                             : QCoreApplication::applicationDirPath() + QStringLiteral("/fake_serve");
+        const double ratio = app.devicePixelRatio();
+        const QString suffix = ratio == 1 ? QString() : QStringLiteral("@%1x").arg(ratio);
+        MainWindow window(options);
+        window.show();
+        if (!wait_for([&] { return window.findChild<QWidget*>(QStringLiteral("preset-train-small")) != nullptr; }))
+            std::fprintf(stderr, "no presets came from %s\n", qPrintable(options.engine));
+        wait(1500); // the plans of the presets
+        const auto each = [&](const QString& name, const std::function<void(MainWindow&)>& prepare) {
+            for (const auto& [mode, word] : {std::pair{Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}}) {
+                Theme::instance().set_mode(mode);
+                prepare(window);
+                wait(400);
+                save(window, out.filePath(QStringLiteral("%1-%2%3.png").arg(name, QLatin1String(word), suffix)));
+            }
+        };
+        each(QStringLiteral("gallery"), [](MainWindow& w) { w.show_gallery(); });
+        each(QStringLiteral("configuring"), [](MainWindow& w) {
+            w.choose_preset(QStringLiteral("quick"));
+            wait(1200);
+        });
+        const auto replayed = [&](const QString& folder, int tab = 0) {
+            return [folder, tab](MainWindow& w) {
+                w.play(std::make_unique<Replay>(folder, 0), folder);
+                w.run_page()->show_tab(tab);
+                wait(300);
+            };
+        };
+        each(QStringLiteral("running"), replayed(running));
+        each(QStringLiteral("setup"), replayed(running, 1));
+        each(QStringLiteral("log"), replayed(running, 2));
+        each(QStringLiteral("paused"), replayed(paused));
+        each(QStringLiteral("failed"), replayed(failed));
+        each(QStringLiteral("finished"), replayed(finished));
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

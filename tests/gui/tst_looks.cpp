@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the theme promises: every icon can be drawn, every colour is there and can be told from its ground, fonts have
+// letters.
+#include "format.h"
+#include "icon.h"
+#include "settings.h"
+#include "tabular.h"
+#include "theme.h"
+
+#include <QApplication>
+#include <QDirIterator>
+#include <QFile>
+#include <QPushButton>
+#include <QStyle>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+using namespace espalier;
+
+namespace {
+
+/// Relative luminance and contrast as WCAG 2 defines them.
+double luminance(const QColor& color) {
+    const auto linear = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+double contrast(const QColor& a, const QColor& b) {
+    const double high = std::max(luminance(a), luminance(b)), low = std::min(luminance(a), luminance(b));
+    return (high + 0.05) / (low + 0.05);
+}
+
+} // namespace
+
+class TestLooks : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { Theme::install(Theme::Mode::light); }
+
+    void fonts_have_letters() { // without fonts text becomes boxes, and no picture would say so
+        for (const TextSize size :
+             {TextSize::small, TextSize::normal, TextSize::heading, TextSize::title, TextSize::value})
+            for (const QChar letter : {QChar(u'A'), QChar(u'0'), QChar(u'·'), QChar(u'…')})
+                QVERIFY(QFontMetrics(Theme::instance().font(size)).inFont(letter));
+    }
+
+    void every_icon_is_drawn() {
+        int icons = 0;
+        for (QDirIterator it(QStringLiteral(":/icons")); it.hasNext(); ++icons) {
+            it.next();
+            QString problem;
+            const QString name = it.fileInfo().completeBaseName();
+            const QRectF bounds = icon_outline(name, &problem).boundingRect();
+            QVERIFY2(problem.isEmpty(), qPrintable(problem));
+            QVERIFY2(QRectF(0.5, 0.5, 15, 15).contains(bounds), qPrintable(name));
+            QVERIFY2(std::max(bounds.width(), bounds.height()) > 7, qPrintable(name));
+        }
+        QVERIFY(icons > 15);
+        QString problem;
+        (void)icon_outline(QStringLiteral("no-such-icon"), &problem);
+        QVERIFY(!problem.isEmpty());
+    }
+
+    void colours_can_be_told_from_their_ground_data() {
+        QTest::addColumn<int>("mode");
+        QTest::newRow("light") << static_cast<int>(Theme::Mode::light);
+        QTest::newRow("dark") << static_cast<int>(Theme::Mode::dark);
+    }
+    void colours_can_be_told_from_their_ground() {
+        QFETCH(int, mode);
+        Theme& theme = Theme::instance();
+        theme.set_mode(static_cast<Theme::Mode>(mode));
+        QCOMPARE(theme.is_dark(), theme.mode() == Theme::Mode::dark);
+        for (int i = 0; i < role_count; ++i)
+            QVERIFY(theme.color(static_cast<Role>(i)).isValid());
+        for (const Role ground : {Role::window, Role::panel})
+            for (const Role ink :
+                 {Role::text, Role::secondary, Role::hint, Role::accent, Role::good, Role::attention, Role::fault})
+                QVERIFY2(contrast(theme.color(ink), theme.color(ground)) >= 4.5,
+                         qPrintable(
+                             QStringLiteral("role %1 on %2").arg(static_cast<int>(ink)).arg(static_cast<int>(ground))));
+        for (const auto& [ink, ground] : {std::pair{Role::on_accent, Role::accent},
+                                          {Role::fault, Role::fault_tint},
+                                          {Role::attention, Role::attention_tint},
+                                          {Role::text, Role::selection}})
+            QVERIFY(contrast(theme.color(ink), theme.color(ground)) >= 4.5);
+        for (const Role series : {Role::series1, Role::series2, Role::series3, Role::series4})
+            QVERIFY(contrast(theme.color(series), theme.color(Role::panel)) >= 3);
+        QVERIFY(!qApp->styleSheet().contains(QLatin1Char('@')));
+        QCOMPARE(QApplication::palette().color(QPalette::WindowText), theme.color(Role::text));
+    }
+
+    void system_mode_follows_the_system() {
+        Theme& theme = Theme::instance();
+        theme.set_mode(Theme::Mode::system);
+        const bool real = theme.is_dark(); // what the system under the test has
+        QList<bool> seen;
+        const auto connection = connect(&theme, &Theme::changed, this, [&] { seen.append(theme.is_dark()); });
+        QPalette other;
+        other.setColor(QPalette::Window, real ? Qt::white : Qt::black);
+        QApplication::style()->polish(other); // what Qt does when the system's palette changes
+        QTRY_VERIFY(seen.contains(!real));
+        QTRY_COMPARE(theme.is_dark(), real); // and back, as the next look at the system finds it unchanged
+        disconnect(connection);
+    }
+
+    void digits_keep_their_columns() {
+        const QFontMetrics metrics(Theme::instance().font(TextSize::value));
+        QCOMPARE(tabular_width(metrics, QStringLiteral("111.11")), tabular_width(metrics, QStringLiteral("888.88")));
+    }
+
+    void numbers_are_written_for_people() {
+        QCOMPARE(format_count(9120), QStringLiteral("9,120"));
+        QCOMPARE(format_short(78000), QStringLiteral("78 k"));
+        QCOMPARE(format_short(2790000), QStringLiteral("2.8 M"));
+        QCOMPARE(format_short(999999), QStringLiteral("1 M"));
+        QCOMPARE(format_bytes(7.4 * 1024 * 1024 * 1024), QStringLiteral("7.4 GB"));
+        QCOMPARE(format_bytes(52000000), QStringLiteral("50 MB"));
+        QCOMPARE(format_percent(0.8834), QStringLiteral("88.3 %"));
+        QCOMPARE(format_loss(0.41234), QStringLiteral("0.412"));
+        QCOMPARE(format_loss(std::nan("")), QStringLiteral("NaN"));
+        QCOMPARE(format_clock(760), QStringLiteral("0:12:40"));
+        QCOMPARE(format_about(4210), QStringLiteral("1 h 10"));
+        QCOMPARE(format_about(0.2), QStringLiteral("1 s"));
+    }
+
+    void settings_survive_and_damage_is_said() {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath(QStringLiteral("a/settings.json"));
+        QString problem;
+        Settings settings = Settings::load(file, &problem);
+        QVERIFY(problem.isEmpty());
+        settings.theme = Theme::Mode::dark;
+        settings.geometry = QByteArray("\0\1\2", 3);
+        settings.safe_mode = true;
+        QCOMPARE(settings.save(file), QString());
+        const Settings again = Settings::load(file, &problem);
+        QVERIFY(problem.isEmpty());
+        QCOMPARE(again.theme, Theme::Mode::dark);
+        QCOMPARE(again.geometry, settings.geometry);
+        QVERIFY(again.safe_mode);
+        QFile broken(file);
+        QVERIFY(broken.open(QIODevice::WriteOnly));
+        broken.write("{\"version\": 1, \"theme\": ");
+        broken.close();
+        QCOMPARE(Settings::load(file, &problem).theme, Theme::Mode::system);
+        QVERIFY(problem.contains(QStringLiteral("settings.json.damaged")));
+        QVERIFY(QFile::exists(file + QStringLiteral(".damaged")));
+    }
+};
+
+QTEST_MAIN(TestLooks)
+#include "tst_looks.moc"

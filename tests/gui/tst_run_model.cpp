@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_model.h"
+#include "sample_run.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+void feed(RunModel& model, const Json& event) { model.apply(read_event(event)); }
+
+void feed_all(RunModel& model, const std::vector<Json>& events) {
+    for (const Json& event : events)
+        feed(model, event);
+}
+
+} // namespace
+
+class TestRunModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void follows_a_run_from_start_to_end() {
+        RunModel model(QStringLiteral("/runs/quick-1"));
+        SampleRun run;
+        QSignalSpy states(&model, &RunModel::state_changed);
+        QCOMPARE(model.state(), RunState::preparing);
+        feed_all(model, run.past(100));
+        QCOMPARE(model.state(), RunState::running);
+        QCOMPARE(model.step(), std::int64_t{100});
+        QCOMPARE(model.last_step(), std::int64_t{756});
+        QCOMPARE(model.loss.raw.size(), std::size_t{100});
+        QCOMPARE(model.loss.smooth.size(), std::size_t{100});
+        QCOMPARE(model.validation_accuracy.size(), std::size_t{1});
+        QVERIFY(model.seconds_left().has_value());
+        feed(model, run.phase("paused"));
+        QCOMPARE(model.state(), RunState::paused);
+        QVERIFY(!model.seconds_left());
+        feed(model, run.phase("training"));
+        feed_all(model, run.past(756));
+        feed(model, run.phase("finished"));
+        QCOMPARE(model.state(), RunState::finished);
+        QVERIFY(model.best_accuracy().value_or(0) > 0.8);
+        QCOMPARE(states.count(), 4); // running, paused, running, finished
+    }
+
+    void the_end_is_told_once() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(30));
+        feed(model, run.phase("failed", "out of luck"));
+        QSignalSpy states(&model, &RunModel::state_changed);
+        feed(model, run.phase("finished"));
+        feed(model, run.event("bye", {{"code", 0}, {"reason", ""}}));
+        model.close();
+        QCOMPARE(model.state(), RunState::failed);
+        QCOMPARE(model.reason(), QStringLiteral("out of luck"));
+        QCOMPARE(states.count(), 0);
+        feed(model, run.hello(2)); // a resume opens it again
+        QCOMPARE(model.state(), RunState::preparing);
+        feed(model, run.phase("training"));
+        feed(model, run.steps(5));
+        QCOMPARE(model.state(), RunState::running);
+    }
+
+    void bye_without_a_phase_ends_by_its_code() {
+        for (const auto& [code, state] :
+             {std::pair{0, RunState::finished}, {6, RunState::stopped}, {5, RunState::failed}}) {
+            RunModel model(QStringLiteral("r"));
+            SampleRun run;
+            feed_all(model, run.past(10));
+            feed(model, run.event("bye", {{"code", code}, {"reason", ""}}));
+            QCOMPARE(model.state(), state);
+        }
+    }
+
+    void no_more_events_is_an_interruption() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(10));
+        model.close();
+        QCOMPARE(model.state(), RunState::interrupted);
+        QVERIFY(!model.reason().isEmpty());
+    }
+
+    void steps_taken_back_leave_a_continuous_curve() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(200));
+        const double before = model.clock.seconds();
+        feed(model, run.hello(2));
+        feed(model, run.event("superseded", {{"from_step", 126}}));
+        QCOMPARE(model.loss.raw.last_step(), std::int64_t{126});
+        QCOMPARE(model.step(), std::int64_t{126});
+        QVERIFY(model.clock.seconds() < before);
+        SampleRun again;
+        (void)again.past(126);
+        feed_all(model, again.past(200));
+        QCOMPARE(model.loss.raw.size(), std::size_t{200});
+        QCOMPARE(model.loss.smooth.size(), std::size_t{200});
+        QVERIFY(std::abs(model.clock.seconds() - before) < 0.5);
+    }
+
+    void values_that_are_not_numbers_stay() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(5));
+        feed(model, run.event("steps", {{"step", 6},
+                                        {"loss", {"NaN", 0.5, "Infinity"}},
+                                        {"accuracy", {0.1, 0.2, 0.3}},
+                                        {"seconds", {0.1, 0.1, 0.1}},
+                                        {"epoch", 0.1}}));
+        QVERIFY(model.loss.raw.has_non_finite());
+        QCOMPARE(model.loss.raw.size(), std::size_t{8});
+        QVERIFY(std::isfinite(model.loss.smooth.value_at(7)));
+    }
+
+    void smoothing_is_the_same_however_values_come() {
+        SmoothedSeries whole, pieces;
+        std::vector<float> values;
+        for (int i = 0; i < 500; ++i)
+            values.push_back(static_cast<float>((i * 7919) % 101));
+        whole.append(1, values, 0.9);
+        for (std::size_t i = 0; i < values.size(); i += 7)
+            pieces.append(static_cast<std::int64_t>(i) + 1,
+                          {values.begin() + static_cast<std::ptrdiff_t>(i),
+                           values.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7, values.size()))},
+                          0.9);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            QCOMPARE(pieces.smooth.value_at(i), whole.smooth.value_at(i));
+        QCOMPARE(whole.smooth.value_at(0), values[0]); // corrected for its start
+        pieces.set_weight(0.6);
+        whole.set_weight(0.6);
+        QCOMPARE(pieces.smooth.value_at(499), whole.smooth.value_at(499));
+    }
+
+    void events_without_their_fields_do_no_harm() {
+        RunModel model(QStringLiteral("r"));
+        for (const char* type :
+             {"hello", "plan", "phase", "steps", "epoch", "evaluation", "checkpoint", "resources", "layers", "fallback",
+              "warning", "error", "heartbeat", "superseded", "new_in_a_later_version", "bye"})
+            model.apply(read_event(Json{{"type", type}}));
+        model.apply(read_event(Json{{"type", "plan"}, {"layers", 3}, {"memory", "much"}, {"passes", {1, "a"}}}));
+        model.apply(read_event(Json{{"type", "steps"}, {"loss", {"x", Json::object()}}, {"step", "one"}}));
+        model.apply(read_event(Json::array()));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRunModel)
+#include "tst_run_model.moc"

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The whole window over a stand-in for the engine: what a person clicks, and what the window does when the engine
+// misbehaves.
+#include "plot_group.h"
+#include "window_driver.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTemporaryDir>
+#include <QTimer>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+const QString engine = QStringLiteral(FAKE_SERVE);
+
+/// The words of the band on top of the pages, if it is shown.
+QString message(WindowDriver& driver) {
+    auto* band = driver.find(QStringLiteral("message"));
+    return band && band->isVisible() ? band->accessibleName() : QString();
+}
+
+/// Labels and buttons that have less room than their text needs.
+QStringList clipped(const QWidget* window) {
+    QStringList found;
+    for (const auto* label : window->findChildren<QLabel*>())
+        if (label->isVisible() && !label->wordWrap() && !label->text().isEmpty() &&
+            label->width() < label->sizeHint().width())
+            found.append(label->text());
+    for (const auto* button : window->findChildren<QPushButton*>())
+        if (button->isVisible() &&
+            (button->width() < button->minimumSizeHint().width() || button->height() < button->fontMetrics().height()))
+            found.append(button->text());
+    return found;
+}
+
+QStringList unnamed(const QWidget* window) {
+    QStringList found;
+    for (const auto* button : window->findChildren<QAbstractButton*>())
+        if (button->isVisible() && button->text().isEmpty() && button->accessibleName().isEmpty())
+            found.append(QLatin1String(button->metaObject()->className()) + button->objectName());
+    for (const auto* edit : window->findChildren<QLineEdit*>())
+        if (edit->isVisible() && edit->accessibleName().isEmpty() && edit->parentWidget()->accessibleName().isEmpty())
+            found.append(QStringLiteral("edit ") + edit->objectName());
+    return found;
+}
+
+} // namespace
+
+class TestWindow : public QObject {
+    Q_OBJECT
+
+private slots:
+    void a_run_from_click_to_stop() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_state(RunState::running));
+        QVERIFY(driver.wait_for_step(30));
+        QTRY_VERIFY(
+            driver.window->run_page()->plots()->loss()->accessibleDescription().contains(QStringLiteral("train")));
+        QVERIFY(driver.click(QStringLiteral("pause")));
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        const std::int64_t stood = driver.run()->step();
+        QTest::qWait(200);
+        QCOMPARE(driver.run()->step(), stood);
+        QCOMPARE(driver.find<QPushButton>(QStringLiteral("pause"))->text(), QStringLiteral("Resume"));
+        QVERIFY(driver.click(QStringLiteral("band-resume")));
+        QVERIFY(driver.wait_for_step(stood + 10));
+        const auto before = driver.run()->checkpoint();
+        QVERIFY(driver.click(QStringLiteral("checkpoint")));
+        QTRY_VERIFY(driver.run()->checkpoint() && (!before || driver.run()->checkpoint()->step != before->step));
+        QVERIFY(driver.click(QStringLiteral("stop")));
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+        QTRY_VERIFY(!driver.find(QStringLiteral("stop"))->isVisible());
+        QVERIFY(driver.click(QStringLiteral("band-resume")));
+        QVERIFY(driver.wait_for_state(RunState::running));
+    }
+
+    void keys_do_what_the_mouse_does() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+        driver.window->run_page()->setFocus();
+        driver.key(Qt::Key_Space);
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        driver.key(Qt::Key_Space);
+        QVERIFY(driver.wait_for_state(RunState::running));
+        auto* tabs = driver.find<QTabBar>(QStringLiteral("tabs"));
+        for (int i = tabs->count() - 1; i >= 0; --i) {
+            driver.key(static_cast<Qt::Key>(Qt::Key_1 + i), Qt::ControlModifier);
+            QCOMPARE(tabs->currentIndex(), i);
+        }
+        driver.key(Qt::Key_N, Qt::ControlModifier);
+        QTRY_VERIFY(driver.find(QStringLiteral("preset-train-small"))->isVisible());
+    }
+
+    void zoom_stops_following_but_not_the_stream() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(60));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        QVERIFY(plots->is_following());
+        plots->loss()->setFocus();
+        QTest::keyClick(plots->loss(), Qt::Key_Plus);
+        QVERIFY(!plots->is_following());
+        const auto range = plots->range();
+        const std::int64_t then = driver.run()->step();
+        QVERIFY(driver.wait_for_step(then + 20));
+        QCOMPARE(plots->range(), range);
+        QTest::keyClick(plots->loss(), Qt::Key_Home);
+        QVERIFY(plots->is_following());
+        for (const AxisKind kind : {AxisKind::epoch, AxisKind::time, AxisKind::step}) {
+            plots->set_axis(kind);
+            QVERIFY(plots->range().second > plots->range().first);
+        }
+    }
+
+    void runs_of_before_are_there() {
+        WindowDriver driver(engine);
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 2);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        QCOMPARE(driver.run()->loss.raw.size(), std::size_t{756});
+        QTRY_VERIFY(driver.find(QStringLiteral("band-more_epochs")));
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        QVERIFY(driver.click(QStringLiteral("band-report")));
+        QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("illegal instruction")));
+    }
+
+    void a_fault_is_said_and_can_be_resumed() {
+        WindowDriver driver(engine, {QStringLiteral("--fail-at"), QStringLiteral("20")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        auto* band = driver.find(QStringLiteral("band"));
+        QTRY_VERIFY(band->isVisible());
+        QVERIFY(band->accessibleName().contains(QStringLiteral("not a number")));
+        QVERIFY(driver.find(QStringLiteral("band-resume_safe")));
+    }
+
+    void a_refused_start_says_why() {
+        WindowDriver driver(engine, {QStringLiteral("--refuse-start")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        auto* start = driver.find<QPushButton>(QStringLiteral("start"));
+        QTRY_VERIFY(start->toolTip().contains(QStringLiteral("larger than the 10 images")));
+        QVERIFY(start->isEnabled());
+    }
+
+    void the_form_shows_what_differs() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* epochs = driver.find<QLineEdit>(QStringLiteral("field-epochs"));
+        auto* dot = driver.find(QStringLiteral("revert-epochs"));
+        QCOMPARE(epochs->text(), QStringLiteral("12"));
+        QVERIFY(!dot->isVisible());
+        epochs->selectAll();
+        QTest::keyClicks(epochs, QStringLiteral("0"));
+        QVERIFY(!driver.find(QStringLiteral("start"))->isEnabled());
+        QTest::keyClick(epochs, Qt::Key_Backspace);
+        QTest::keyClicks(epochs, QStringLiteral("3"));
+        QVERIFY(driver.find(QStringLiteral("start"))->isEnabled());
+        QVERIFY(dot->isVisible());
+        driver.find<QPushButton>(QStringLiteral("copyCommand"))->click();
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("espalier-train run --preset quick --set epochs=3"));
+        QTest::mouseClick(dot, Qt::LeftButton);
+        QCOMPARE(epochs->text(), QStringLiteral("12"));
+        QVERIFY(!dot->isVisible());
+    }
+
+    void another_protocol_is_refused_with_both_numbers() {
+        WindowDriver driver(engine, {QStringLiteral("--version"), QStringLiteral("2.0")});
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("2.0")) && message(driver).contains(QStringLiteral("1.0")));
+    }
+
+    void an_engine_that_is_not_there_is_said() {
+        WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("/no/such/espalier-train")));
+    }
+
+    void an_engine_that_dies_is_started_again() {
+        WindowDriver driver(engine, {QStringLiteral("--crash-at"), QStringLiteral("15")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("code 9")));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+    }
+
+    void noise_on_the_line_does_no_harm() {
+        WindowDriver driver(engine, {QStringLiteral("--noise")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(20));
+    }
+
+    void no_step_of_a_flood_is_lost() {
+        WindowDriver driver(engine, {QStringLiteral("--flood")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(100000));
+        QCOMPARE(static_cast<std::int64_t>(driver.run()->loss.raw.size()), driver.run()->step());
+    }
+
+    void closing_while_it_trains_asks() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+        const auto answer = [&](const QString& button) {
+            QTimer::singleShot(200, driver.window.get(), [button] {
+                auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+                QVERIFY(box);
+                for (auto* choice : box->buttons())
+                    if (choice->text().contains(button))
+                        choice->click();
+            });
+            return driver.window->close();
+        };
+        QVERIFY(!answer(QStringLiteral("Cancel")));
+        QVERIFY(driver.window->isVisible());
+        QVERIFY(!answer(QStringLiteral("Save and stop"))); // closes by itself once the run has ended
+        QTRY_VERIFY(!driver.window->isVisible());
+        QCOMPARE(driver.run()->state(), RunState::stopped);
+    }
+
+    void nothing_is_clipped_and_everything_named_data() {
+        QTest::addColumn<QSize>("size");
+        QTest::newRow("1280x720") << QSize(1280, 720);
+        QTest::newRow("960x600") << QSize(960, 600);
+        QTest::newRow("1920x1080") << QSize(1920, 1080);
+    }
+    void nothing_is_clipped_and_everything_named() {
+        QFETCH(QSize, size);
+        WindowDriver driver(engine);
+        driver.window->resize(size);
+        QTRY_VERIFY(driver.find(QStringLiteral("preset-train-small")));
+        const auto check = [&] {
+            QTest::qWait(120);
+            QCOMPARE(clipped(driver.window.get()), QStringList());
+            QCOMPARE(unnamed(driver.window.get()), QStringList());
+        };
+        check();
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        check();
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(70));
+        check();
+        QVERIFY(driver.click(QStringLiteral("pause")));
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        check();
+    }
+};
+
+QTEST_MAIN(TestWindow)
+#include "tst_window.moc"

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "main_window.h"
+#include "run_page.h"
+
+#include <QAbstractButton>
+#include <QTest>
+
+namespace espalier::test {
+
+/// The whole window over a program that speaks the protocol, driven by clicks and keys as a person would.
+class WindowDriver {
+public:
+    explicit WindowDriver(const QString& engine, const QStringList& arguments = {}, const QString& settings = {}) {
+        MainWindow::Options options;
+        options.engine = engine;
+        options.engine_arguments = arguments;
+        options.settings_file = settings;
+        window = std::make_unique<MainWindow>(options);
+        window->show();
+        (void)QTest::qWaitForWindowExposed(window.get());
+    }
+
+    template <typename Widget = QWidget>
+    Widget* find(const QString& name) {
+        return window->findChild<Widget*>(name);
+    }
+
+    /// Clicks a button by its name, when it can be clicked. Returns whether that came to be.
+    bool click(const QString& name, int patience_ms = 5000) {
+        const bool ready = QTest::qWaitFor(
+            [&] {
+                auto* button = find<QAbstractButton>(name);
+                return button && button->isVisible() && button->isEnabled();
+            },
+            patience_ms);
+        if (ready)
+            QTest::mouseClick(find<QAbstractButton>(name), Qt::LeftButton);
+        return ready;
+    }
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+        QTest::keyClick(window.get(), key, modifiers);
+    }
+    [[nodiscard]] RunModel* run() const { return window->run_page()->run(); }
+    bool wait_for_state(RunState state, int patience_ms = 10000) {
+        return QTest::qWaitFor([&] { return run() && run()->state() == state; }, patience_ms);
+    }
+    bool wait_for_step(std::int64_t step, int patience_ms = 20000) {
+        return QTest::qWaitFor([&] { return run() && run()->step() >= step; }, patience_ms);
+    }
+
+    std::unique_ptr<MainWindow> window;
+};
+
+} // namespace espalier::test
