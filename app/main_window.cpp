@@ -405,7 +405,7 @@ void MainWindow::take_presets(const Json& answer) {
                                                                : tr("fits"),
                                                    fits ? Role::good : Role::attention);
                            },
-                           {},
+                           [this, name = entry.name](const QString& text, int) { gallery_->set_facts(name, text, {}, Role::attention); },
                            {},
                            {}});
     }

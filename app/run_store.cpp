@@ -52,8 +52,10 @@ void RunStore::reload() {
                            runs_.clear();
                            if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
                                for (const Json& item : *list)
-                                   if (item.is_object())
+                                   if (item.is_object()) {
                                        runs_.push_back(read_entry(item));
+                                       presets_[runs_.back().id] = text_at(item, "preset");
+                                   }
                            update_entries();
                            emit runs_changed();
                        },
@@ -76,7 +78,7 @@ RunModel* RunStore::adopt(const QString& path) {
         model = std::make_unique<RunModel>(path);
         for (const RunEntry& entry : runs_)
             if (entry.id == path)
-                model->set_name(entry.name, {});
+                model->set_name(entry.name, presets_[path]);
         connect(model.get(), &RunModel::state_changed, this,
                 [this, path, before = model->state()](RunState now) mutable {
                     const RunState was = before;
@@ -149,8 +151,9 @@ void RunStore::start(const Json& config, const QString& name) {
     if (!name.isEmpty())
         arguments["name"] = name.toStdString();
     machine_->request("start", std::move(arguments),
-                      {[this](const Json& answer) {
+                      {[this, preset = text_at(config, "preset")](const Json& answer) {
                            const QString path = text_at(answer, "path");
+                           presets_[path] = preset;
                            RunEntry entry{path, path.section(QLatin1Char('/'), -1), state_title(RunState::preparing),
                                           RunState::preparing};
                            runs_.insert(runs_.begin(), entry);

@@ -50,6 +50,7 @@ private:
 
     Machine* machine_;
     std::vector<RunEntry> runs_;
+    std::map<QString, QString> presets_; ///< name of the preset of each run
     std::map<QString, std::unique_ptr<RunModel>> models_;
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
     std::map<QString, bool> loading_;

@@ -35,7 +35,7 @@ double nice(double value) {
     if (!(value > 0))
         return 1;
     const double power = std::pow(10, std::floor(std::log10(value)));
-    for (const double step : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0})
+    for (const double step : {1.0, 2.0, 3.0, 4.0, 6.0, 8.0})
         if (value <= step * power * (1 + 1e-9))
             return step * power;
     return 10 * power;

@@ -25,7 +25,7 @@ private:
     Measure measure_;
 };
 
-/// The smallest round number at or above `value` (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten, or of 1024 for
+/// The smallest round number at or above `value` (1, 2, 3, 4, 6, 8: those that end on a tick, times a power of ten, or of 1024 for
 /// bytes).
 [[nodiscard]] double round_up(double value, Measure measure);
 

@@ -6,6 +6,7 @@
 #include <QHelpEvent>
 #include <QPainter>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 namespace espalier {
@@ -59,7 +60,11 @@ void Timeline::paintEvent(QPaintEvent* event) {
         painter.setPen(Qt::NoPen);
         painter.setBrush(color);
         painter.drawRoundedRect(part, 3, 3);
-        if (painter.fontMetrics().horizontalAdvance(phase.name) + 12 < part.width() && !phase.name.isEmpty()) {
+        const double words_end = part.left() + painter.fontMetrics().horizontalAdvance(phase.name) + 16;
+        const bool crossed = std::any_of(markers_.begin(), markers_.end(), [&](const PlotMarker& marker) {
+            return column(marker.position) > part.left() + 4 && column(marker.position) < words_end;
+        });
+        if (!phase.name.isEmpty() && words_end < part.right() && !crossed) {
             painter.setPen(theme.color(Role::on_accent));
             painter.drawText(part.adjusted(8, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, phase.name);
         }
