@@ -48,7 +48,7 @@ public:
 
     void begin() {
         end();
-        quit_ = false;
+        quit_ = over_ = false; // before the thread runs: who attaches at once must not be told that it is over
         state_ = "running";
         thread_ = std::thread([this] { train(); });
     }
@@ -112,7 +112,6 @@ private:
     }
     void train() {
         std::unique_lock lock(mutex_);
-        over_ = false;
         if (events_.empty()) {
             for (Json& event : sample_.past(0))
                 emit(std::move(event));

@@ -153,6 +153,7 @@ int main(int argc, char** argv) {
         const auto replayed = [&](const QString& folder, int tab = 0) {
             return [folder, tab](MainWindow& w) {
                 w.play(std::make_unique<Replay>(folder, 0), folder);
+                w.run_page()->run()->set_name(QDir(folder).dirName(), QStringLiteral("One-minute demo"));
                 w.run_page()->show_tab(tab);
                 wait(300);
             };
