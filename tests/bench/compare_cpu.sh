@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Our CPU step beside PyTorch's, turn by turn on one machine: a table of ms a step, peak resident MiB and their ratios.
 #
-#   tests/bench/compare_cpu.sh OUR_COMMAND [THREADS...]      OUR_COMMAND NETWORK THREADS SECONDS prints one JSON line
+#   tests/bench/compare_cpu.sh ESPALIER_TRAIN [THREADS...]      needs Python with PyTorch
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ours=$1; shift
@@ -13,7 +13,7 @@ for threads in "$@"; do
   for network in resnet18 genotype_c16_l8; do
     for turn in 1 2; do
       export OMP_NUM_THREADS=$threads
-      $ours "$network" "$threads" 5 | sed "s/^{/{\"side\": \"ours\", /" | tee -a "$lines"
+      $ours bench step --network "$network" --threads "$threads" --seconds 5 --json | sed "s/^{/{\"side\": \"ours\", /" | tee -a "$lines"
       for layout in nchw nhwc; do
         python3 "$here/bench_torch_cpu.py" "$network" "$threads" 5 $layout | sed "s/^{/{\"side\": \"torch\", /" | tee -a "$lines"
       done
@@ -26,7 +26,7 @@ rows = collections.defaultdict(lambda: collections.defaultdict(list))
 for line in open(sys.argv[1]):
     d = json.loads(line)
     network = d["name"].split("/")[1]
-    rows[network, d["threads"]][d["side"] if d["side"] == "ours" else d["name"].rsplit("-", 1)[1]].append((d["step_ms"], d["peak_mib"]))
+    rows[network, d["threads"]][d["side"] if d["side"] == "ours" else d["name"].rsplit("-", 1)[1]].append((d["step_ms"], d.get("peak_mib") or d["peak_rss_mib"]))
 print(f"{'network':18} {'threads':>7} {'ours ms':>9} {'torch ms':>9} {'speed':>6} {'ours MiB':>9} {'torch MiB':>9} {'memory':>6}")
 for (network, threads), sides in rows.items():
     median = {side: [statistics.median(v) for v in zip(*values)] for side, values in sides.items()}

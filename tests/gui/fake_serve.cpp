@@ -13,6 +13,7 @@
 #include "worker/protocol.h"
 
 #include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -119,6 +120,8 @@ private:
             emit(sample_.hello(2));
             emit(sample_.phase("training"));
         }
+        constexpr auto period = std::chrono::milliseconds(50);
+        auto next = std::chrono::steady_clock::now();
         while (sample_.step() < sample_.last_step() && !quit_) {
             if (paused_) {
                 state_ = "paused";
@@ -151,8 +154,10 @@ private:
                 finish("failed", "The loss was not a number for 20 steps in a row. Lower the learning rate.", 1);
                 return;
             }
+            // On a schedule, so that the time to write a line does not slow the pace; late lines are not made up for.
+            next = std::max(next + period, std::chrono::steady_clock::now());
             lock.unlock();
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            std::this_thread::sleep_until(next);
             lock.lock();
         }
         emit(sample_.checkpoint());
