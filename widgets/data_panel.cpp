@@ -108,8 +108,11 @@ void ThumbnailStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setRenderHint(QPainter::SmoothPixmapTransform);
-    constexpr int side = 44, gap = 4;
-    const int columns = std::max(1, (width() + gap) / (side + gap));
+    // All of them in two rows: smaller where the window is narrow.
+    constexpr int largest = 44, gap = 4;
+    const int needed = std::max(1, (static_cast<int>(images_.size()) + 1) / 2);
+    const int side = std::clamp((width() + gap) / needed - gap, 8, largest);
+    const int columns = std::max(needed, (width() + gap) / (side + gap));
     const double step = columns > 1 ? static_cast<double>(width() - side) / (columns - 1) : 0;
     for (std::size_t i = 0; i < images_.size() && static_cast<int>(i) < columns * 2; ++i) {
         const QRectF box(static_cast<int>(i) % columns * step, static_cast<int>(i) / columns * (side + gap), side,
