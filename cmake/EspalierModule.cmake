@@ -17,6 +17,9 @@ endfunction()
 
 # espalier_test(NAME SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT seconds])
 # One Qt Test program. Labels: quick (default suite within 3 minutes), slow, gui, gpu.
+# Under AddressSanitizer a crash must stay a crash, and an allocation that is too large be refused as it is without.
+set(ESPALIER_ASAN_OPTIONS "ASAN_OPTIONS=allocator_may_return_null=1:handle_segv=0:handle_abort=0")
+
 function(espalier_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -31,5 +34,5 @@ function(espalier_test name)
     set(arg_TIMEOUT 120)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;XDG_RUNTIME_DIR=${CMAKE_BINARY_DIR}/run;HOME=${CMAKE_BINARY_DIR}/home;OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
+    "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;XDG_RUNTIME_DIR=${CMAKE_BINARY_DIR}/run;HOME=${CMAKE_BINARY_DIR}/home;OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive;${ESPALIER_ASAN_OPTIONS}")
 endfunction()
