@@ -20,7 +20,10 @@ class AlignedMemory final : public Memory {
 public:
     explicit AlignedMemory(std::size_t bytes)
         : bytes_(bytes), alignment_(bytes >= 4 * huge_page ? huge_page : 64),
-          data_(static_cast<std::byte*>(::operator new(bytes > 0 ? bytes : 1, std::align_val_t(alignment_)))) {
+          data_(static_cast<std::byte*>(::operator new(bytes > 0 ? bytes : 1, std::align_val_t(alignment_),
+                                                 std::nothrow))) {
+        if (!data_)
+            throw std::bad_alloc();
 #ifdef __linux__
         if (alignment_ == huge_page) {
             // Whole pages alone: the tail is shared with whatever the allocator puts behind it. Advice may be refused.
