@@ -132,6 +132,7 @@ void TestEventWriter::a_heartbeat_tells_step_and_phase() {
     writer.send(steps(5, 3));
     QTRY_VERIFY(!reader.events("heartbeat").empty() && reader.events("heartbeat").back().at("step") == 7);
     QCOMPARE(reader.events("heartbeat").back().at("phase"), Json("training"));
+    QVERIFY(writer.close(60s)); // a writer that just goes leaves its thread behind, and the reader here goes too
 }
 
 void TestEventWriter::a_reader_that_never_wakes_does_not_keep_the_worker() {
