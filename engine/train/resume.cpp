@@ -8,11 +8,11 @@
 namespace espalier {
 namespace {
 
-void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file, const RunSetup& setup) {
+void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file, const NetworkSpec& network,
+                   const std::vector<std::string>& classes) {
     const auto refuse = [&](const std::string& why) {
         throw CheckpointError("The checkpoint " + file.string() + " cannot be used here: " + why);
     };
-    const auto& classes = setup.dataset().info().classes;
     if (info.class_names.size() != classes.size())
         refuse("it knows " + std::to_string(info.class_names.size()) + " classes, but the data set has " +
                std::to_string(classes.size()) + ". Use the data that the run was begun with.");
@@ -21,7 +21,7 @@ void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file
             "its classes have other names or another order than those of the data set. Use the data that the run was "
             "begun with.");
     const Json before = info.network.to_json();
-    const Json now = setup.config.network.to_json();
+    const Json now = network.to_json();
     if (before != now)
         refuse("its network is " + before.dump() + ", but the configuration asks for " + now.dump() +
                ". Begin a new run for another network.");
@@ -45,7 +45,7 @@ StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& set
     point.warnings = std::move(found.problems);
     if (found.checkpoint) {
         auto& [info, store] = *found.checkpoint;
-        check_belongs(info, found.file, setup);
+        check_belongs(info, found.file, setup.config.network, setup.dataset().info().classes);
         point.state = RunState::from_json(info.run_state);
         point.store = std::move(store);
         point.from_checkpoint = true;
@@ -61,6 +61,31 @@ StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& set
     if (auto text = point.state.change_batch(setup.images_per_step(), setup.steps_per_epoch); !text.empty())
         point.warnings.push_back(std::move(text));
     return point;
+}
+
+bool nothing_left(const RunState& state, const RunConfig& config, const RunSets& sets) {
+    return state.epoch >= config.epochs && (state.tested || sets.test.empty());
+}
+
+void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets) {
+    if (nothing_left(state, config, sets))
+        throw ConfigError("This run has trained " + std::to_string(state.epoch) + " epochs, and " +
+                          std::to_string(config.epochs) +
+                          " are asked for. To go on, resume it with more: --set epochs=" +
+                          std::to_string(state.epoch + config.epochs) + ".");
+}
+
+void check_resume(const CheckpointFolder& folder, RunConfig config) {
+    const auto dataset = open_dataset(config.data);
+    const auto sets = sets_for_run(dataset, config.validation_share, config.seed);
+    std::vector<std::string> notes;
+    fit_to_data(config, *dataset, sets.train.size(), notes);
+    const auto found = folder.load_newest();
+    if (!found.checkpoint)
+        return; // the run begins, or says itself why no checkpoint can be used
+    const auto& info = found.checkpoint->info;
+    check_belongs(info, found.file, config.network, dataset->info().classes);
+    check_something_left(RunState::from_json(info.run_state), config, sets);
 }
 
 } // namespace espalier

@@ -23,4 +23,13 @@ struct StartingPoint {
 /// newest one belongs to another network or other classes.
 [[nodiscard]] StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& setup);
 
+/// Whether a run in this state has trained all its epochs, and tested where there is a test part.
+[[nodiscard]] bool nothing_left(const RunState& state, const RunConfig& config, const RunSets& sets);
+/// Throws ConfigError, naming a number of epochs that would do, if nothing is left.
+void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets);
+
+/// What can be known of a resume before anything of the run is changed: the data can be opened, the newest checkpoint
+/// belongs to this network and these classes, and something is left to do. Throws what the run itself would.
+void check_resume(const CheckpointFolder& folder, RunConfig config);
+
 } // namespace espalier

@@ -38,7 +38,6 @@ private:
     bool safe_point();
     bool pause_or_leave();
     void save(bool best = false);
-    [[nodiscard]] bool done() const;
     RunOutcome leave();
 
     RunFolder folder_;
@@ -58,7 +57,7 @@ RunOutcome Trainer::run() {
         return leave();
     begin_or_resume();
     tell_setup();
-    if (!done() && !run_epochs())
+    if (!run_epochs())
         return leave();
     if (state_.step == 0)
         throw Error("The run ended without a single training step. Check the number of epochs and the data set.");
@@ -93,10 +92,7 @@ void Trainer::begin_or_resume() {
     setup_.network->load(store_);
     loop_.emplace(setup_, state_, control_, events_);
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
-    if (done())
-        throw ConfigError("All " + std::to_string(setup_.config.epochs) +
-                          " epochs of this run are done. To go on, resume it with more: --set epochs=" +
-                          std::to_string(2 * setup_.config.epochs) + ".");
+    check_something_left(state_, setup_.config, setup_.sets);
 }
 
 void Trainer::tell_setup() {
@@ -105,11 +101,6 @@ void Trainer::tell_setup() {
     events_.send(plan_event(setup_));
     events_.take_back_after(state_.step);
     write_json(folder_.passport(), make_passport(setup_));
-}
-
-/// Whether nothing is left to do.
-bool Trainer::done() const {
-    return state_.epoch >= setup_.config.epochs && (state_.tested || setup_.sets.test.empty());
 }
 
 bool Trainer::run_epochs() {

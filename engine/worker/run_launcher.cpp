@@ -2,7 +2,7 @@
 #include "worker/run_launcher.h"
 
 #include "base/error.h"
-#include "train/run_config.h"
+#include "train/resume.h"
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 #include "worker/run_link.h"
@@ -50,6 +50,7 @@ void prepare_resume(const RunFolder& run, const Json& changes) {
     if (is_supervised(run.path()))
         throw ConfigError("The run in " + run.path().string() + " is running already. Attach to it, or stop it first.");
     const auto config = RunConfig::from_json(merged(read_json(run.config()), changes));
+    check_resume(CheckpointFolder(run.checkpoints()), config);
     write_json(run.config(), config.to_json());
 }
 

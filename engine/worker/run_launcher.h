@@ -15,7 +15,8 @@ namespace espalier {
                                     const std::filesystem::path& out = {});
 
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
-/// if the folder is no run's, or if the run is still running.
+/// if the folder is no run's, or if the run is still running, and what check_resume throws. The run stays as it was
+/// then.
 void prepare_resume(const RunFolder& run, const Json& changes);
 
 /// Starts a supervisor for the run that outlives this process and waits until it answers. Throws Error with its log's
