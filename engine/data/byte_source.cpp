@@ -16,10 +16,9 @@ namespace {
 
 class FileSource final : public ByteSource {
 public:
-    explicit FileSource(const std::filesystem::path& path) : stream_(path, std::ios::binary) {
-        std::error_code ignored;
-        if (std::filesystem::is_directory(path, ignored))
-            throw DataError("'" + path.string() + "' is a folder, but a file was expected.");
+    explicit FileSource(const std::filesystem::path& path) {
+        check_regular_file(path); // opening a pipe would wait for its writer
+        stream_.open(path, std::ios::binary);
         if (!stream_)
             throw DataError("The file '" + path.string() + "' cannot be read. Check that it is there and may be read.");
     }
@@ -148,6 +147,15 @@ private:
 };
 
 } // namespace
+
+void check_regular_file(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_directory(status))
+        throw DataError("'" + path.string() + "' is a folder, but a file was expected.");
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw DataError("'" + path.string() + "' is a pipe or a device, but a regular file was expected.");
+}
 
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path) { return std::make_unique<FileSource>(path); }
 

@@ -20,7 +20,10 @@ public:
     [[nodiscard]] virtual std::string fault() const { return {}; }
 };
 
-/// Throws DataError if the file cannot be opened.
+/// Throws DataError if the path is a folder, a pipe or a device: opening one could wait for ever.
+void check_regular_file(const std::filesystem::path& path);
+
+/// Throws DataError if the file cannot be opened, and as check_regular_file.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path);
 /// The bytes must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> bytes_of(std::span<const std::uint8_t> bytes);

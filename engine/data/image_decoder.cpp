@@ -2,6 +2,7 @@
 #include "data/image_decoder.h"
 
 #include "base/error.h"
+#include "data/byte_source.h"
 
 #include <QBuffer>
 #include <QFile>
@@ -89,6 +90,7 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
 }
 
 Image decode_image_file(const std::string& path, std::int64_t channels) {
+    check_regular_file(path);
     QFile file(QString::fromStdString(path));
     if (!file.open(QIODevice::ReadOnly))
         throw DataError("The image '" + path + "' cannot be opened: " + file.errorString().toStdString() + ".");

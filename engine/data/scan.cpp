@@ -96,6 +96,7 @@ ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress, s
         return report;
     }
 
+    const bool refused = !report.bad.empty();
     report.info = set->info();
     report.class_counts.resize(set->classes());
     std::size_t done = 0, total = 0;
@@ -114,6 +115,8 @@ ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress, s
     if (progress)
         progress(total, total);
     report.warnings = warnings_of(report, findings);
+    if (refused)
+        report.warnings.insert(report.warnings.begin(), "Training refuses this set until its bad files are mended.");
     return report;
 }
 

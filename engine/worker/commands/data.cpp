@@ -47,7 +47,7 @@ void add_data_commands(CLI::App& app, Action& chosen) {
                 print_json(report.to_json());
             else
                 print_line(report.to_text());
-            return static_cast<int>(report.total() > 0 ? ExitCode::done : ExitCode::bad_data);
+            return static_cast<int>(report.total() > 0 && report.bad.empty() ? ExitCode::done : ExitCode::bad_data);
         };
     });
 
