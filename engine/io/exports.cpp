@@ -8,6 +8,21 @@
 
 namespace espalier {
 
+void check_export_place(const std::filesystem::path& out) {
+    if (std::filesystem::is_directory(out))
+        throw ConfigError("'" + out.string() + "' is a folder. Give the name of a file in it.");
+    const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(out));
+    for (auto folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+        const RunFolder run(folder);
+        if (!run.is_run() || !std::filesystem::exists(run.events()))
+            continue;
+        const auto within = file.lexically_relative(folder);
+        if (*within.begin() != run.exports().filename())
+            throw ConfigError("'" + out.string() + "' lies among the files of a run. Write it into " +
+                              run.exports().string() + " or outside of the run's folder.");
+    }
+}
+
 void export_safetensors(const Checkpoint& checkpoint, const std::filesystem::path& out) {
     std::vector<safetensors::Item> items;
     for (const ParameterStore::Entry& entry : checkpoint.store.entries()) {

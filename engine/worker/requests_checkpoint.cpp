@@ -38,6 +38,9 @@ Json answer_export(const Json& arguments, const RequestContext&) {
     const auto format = required_text(arguments, "format");
     if (format != "safetensors" && format != "genotype")
         throw ConfigError("A network can be exported as safetensors or genotype; this came: " + format + ".");
+    check_export_place(out);
+    if (out.has_parent_path())
+        std::filesystem::create_directories(out.parent_path());
     const auto checkpoint = load_checkpoint(required_text(arguments, "checkpoint"));
     if (format == "safetensors")
         export_safetensors(checkpoint, out);
