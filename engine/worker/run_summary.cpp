@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <optional>
 
 namespace espalier {
@@ -125,6 +126,7 @@ std::vector<RunSummary> summarize_all(const std::filesystem::path& root) {
     std::vector<RunSummary> summaries;
     for (const auto& run : runs_in(root))
         summaries.push_back(summarize(run));
+    std::ranges::stable_sort(summaries, std::ranges::greater(), &RunSummary::started);
     return summaries;
 }
 

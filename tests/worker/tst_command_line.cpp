@@ -8,6 +8,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <csignal>
+#ifndef Q_OS_WIN
+#include <sys/stat.h>
+#endif
 
 using namespace espalier;
 
@@ -100,6 +103,71 @@ private slots:
         const auto attached = run({"attach", out});
         QCOMPARE(attached.code, 0);
         QVERIFY(attached.output.contains("Epoch 3/3"));
+    }
+
+    void a_refused_resume_leaves_the_run_as_it_was_data() {
+        QTest::addColumn<QString>("change");
+        QTest::addColumn<int>("code");
+        QTest::newRow("nothing left") << QString() << 2;
+        QTest::newRow("fewer epochs") << QString("epochs=1") << 2;
+        QTest::newRow("no such data") << QString("data=idx:/nowhere") << 3;
+        QTest::newRow("other classes") << QString("data=synthetic:1x16x16,3,128") << 1;
+        QTest::newRow("another network") << QString("network.widths=[4,4]") << 1;
+        QTest::newRow("unknown key") << QString("epoch=9") << 2;
+    }
+    void a_refused_resume_leaves_the_run_as_it_was() {
+        QFETCH(QString, change);
+        QFETCH(int, code);
+        const auto out = folder_.filePath("refused");
+        if (!QFile::exists(out))
+            QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=2", "--out", out}).code, 0);
+        const auto config = read(out + "/config.json"), events = read(out + "/events.jsonl");
+        auto arguments = QStringList{"resume", out};
+        if (!change.isEmpty())
+            arguments += {"--set", change};
+        const auto refused = run(arguments);
+        QCOMPARE(refused.code, code);
+        QVERIFY(!refused.errors.isEmpty());
+        QCOMPARE(read(out + "/config.json"), config);
+        QCOMPARE(read(out + "/events.jsonl"), events); // still finished
+    }
+
+    void an_export_spares_the_files_of_a_run() {
+        const auto out = folder_.filePath("exported");
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);
+        const auto config = read(out + "/config.json");
+        const auto to = [&](const QString& place) {
+            return run({"export", out, "--format", "safetensors", "--out", place}).code;
+        };
+        QCOMPARE(to(out + "/config.json"), 2);
+        QCOMPARE(to(out + "/checkpoints/best.safetensors"), 2);
+        QCOMPARE(to(folder_.path()), 2);
+        QCOMPARE(read(out + "/config.json"), config);
+        QCOMPARE(to(out + "/exports/network.safetensors"), 0);
+        QCOMPARE(to(folder_.filePath("network.safetensors")), 0);
+    }
+
+#ifndef Q_OS_WIN
+    void a_pipe_is_no_data() {
+        QDir(folder_.path()).mkpath("pipe");
+        for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+            QCOMPARE(mkfifo(QFile::encodeName(folder_.filePath(QString("pipe/") + name)).constData(), 0600), 0);
+        QCOMPARE(run({"scan", "idx:" + folder_.filePath("pipe")}).code, 3);
+        QVERIFY(run({"scan", "idx:" + folder_.filePath("pipe")}).output.contains("pipe or a device"));
+    }
+#endif
+
+    void runs_come_newest_first() {
+        const auto runs = folder_.filePath("several");
+        for (const char* name : {"z", "a", "m"})
+            QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", runs + '/' + name}).code,
+                     0);
+        const auto listed = run({"runs", "--runs", runs, "--json"});
+        QStringList names;
+        const auto answer = Json::parse(listed.output.toStdString());
+        for (const auto& one : answer.at("runs"))
+            names.append(QString::fromStdString(one.at("name").get<std::string>()));
+        QCOMPARE(names, (QStringList{"m", "a", "z"}));
     }
 
     void ctrl_c_stops_with_a_checkpoint() {
