@@ -17,7 +17,6 @@ const std::vector<FormField>& run_fields() {
          0,
          {{"builtin", tr("Built-in clothing images")}, {"fashion-mnist", tr("Fashion-MNIST, whole")}},
          tr("A built-in set, or idx:FOLDER, or synthetic:CxHxW,classes,count")},
-        {"network.channels_1", tr("Network"), tr("First channels"), Kind::integer, 1, 1024},
         {"network.base_width",
          tr("Network"),
          tr("Width"),
