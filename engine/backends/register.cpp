@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/cpu_backend.h"
+#include "backends/plugin.h"
 #include "backends/reference/reference_backend.h"
 #include "backends/registry.h"
 
@@ -9,6 +10,7 @@ namespace espalier {
 void register_all_backends() {
     static const bool once = [] {
         auto& registry = BackendRegistry::instance();
+        registry.add(plugin_backend("cuda", "NVIDIA GPU"));
         registry.add(cpu_backend());
         registry.add(reference_backend());
         return true;

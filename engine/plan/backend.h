@@ -5,6 +5,7 @@
 #include "plan/kernel.h"
 #include "plan/layout.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,8 @@ struct BackendOptions {
     bool deterministic = false;       ///< only kernels that give the same bits every time
     bool winograd = true;             ///< fast convolution with a slightly larger rounding error (1e-6 to 3e-6)
     bool reference_separable = false; ///< depthwise by the library, no kernel of ours
+    bool tf32 = false;                ///< products of f32 may round their factors to 10 bits (GPU tensor cores)
+    bool tune = false;                ///< algorithms are chosen by timing them, not by the library's guess
 };
 
 /// Memory of a device; freed at the end of its life.
@@ -51,6 +54,17 @@ public:
     virtual ~Memory() = default;
     [[nodiscard]] virtual std::byte* data() const = 0; ///< a device address; the host may only do arithmetic with it
     [[nodiscard]] virtual std::size_t bytes() const = 0;
+};
+
+/// Launches that were recorded once and can be repeated as a whole, at the same addresses.
+class Recording {
+public:
+    Recording() = default;
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    virtual ~Recording() = default;
+    /// Enqueues them all. Throws DeviceError.
+    virtual void replay() = 0;
 };
 
 /// A device with its kernels. Stateless apart from caches; used by one thread at a time.
@@ -83,6 +97,12 @@ public:
     virtual void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) = 0;
     /// Waits until everything enqueued has run.
     virtual void synchronize() = 0;
+    /// Records what `launch` enqueues, without running it; null where a backend has nothing to gain by it. Throws
+    /// DeviceError if something in it cannot be recorded; the backend can be used as before.
+    [[nodiscard]] virtual std::unique_ptr<Recording> record(const std::function<void()>& launch) {
+        static_cast<void>(launch);
+        return nullptr;
+    }
     /// Fills bytes with NaN-like rubbish (0xff), so that tests see what a kernel did not write.
     virtual void poison(std::byte* device, std::size_t bytes) = 0;
 };

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cuda/cudnn/descriptor.h"
+#include "backends/cuda/cudnn/library.h"
+#include "base/dtype.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace espalier::cuda::cudnn {
+
+/// A convolution in one of its three directions, channels last: x [N,H,W,C], w [K,R,S,C/groups], y [N,P,Q,K].
+struct Problem {
+    enum class Direction { forward, input_gradient, weight_gradient };
+
+    Direction direction = Direction::forward;
+    DType type = DType::f32; ///< of all three; sums are in f32
+    bool tf32 = false;       ///< f32 products may round their factors to 10 bits
+    std::array<std::int64_t, 4> x{}; ///< N, C, H, W
+    std::array<std::int64_t, 4> w{}; ///< K, C/groups, R, S
+    std::array<std::int64_t, 4> y{}; ///< N, K, P, Q
+    std::array<std::int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
+    std::int64_t groups = 1;
+    bool deterministic = false;
+    bool winograd = true;
+
+    /// Everything that decides the plan, but the device and the library's version.
+    [[nodiscard]] std::string key() const;
+};
+
+/// An engine of the library made ready for one problem.
+class Plan {
+public:
+    Plan(Descriptor descriptor, std::string name, std::size_t workspace)
+        : descriptor_(std::move(descriptor)), name_(std::move(name)), workspace_(workspace) {}
+
+    [[nodiscard]] const std::string& name() const { return name_; } ///< "cudnn 62 tensor cores"
+    [[nodiscard]] std::size_t workspace() const { return workspace_; }
+    [[nodiscard]] const Descriptor& descriptor() const { return descriptor_; }
+
+private:
+    Descriptor descriptor_;
+    std::string name_;
+    std::size_t workspace_;
+};
+
+/// Plan and addresses together: what one launch needs.
+class Execution {
+public:
+    Execution(std::shared_ptr<const Plan> plan, const void* x, const void* w, const void* y, std::byte* workspace);
+    void run(cudnnHandle_t handle) const;
+
+private:
+    std::shared_ptr<const Plan> plan_;
+    Descriptor pack_;
+};
+
+/// Finds plans and keeps them: the same problem is planned once in the life of a backend.
+class Planner {
+public:
+    Planner(cudaStream_t stream, std::size_t workspace_cap, bool tune);
+
+    /// The plan for a problem; null if the library has no engine for it within the cap.
+    [[nodiscard]] std::shared_ptr<const Plan> plan(const Problem& problem);
+    [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
+
+private:
+    [[nodiscard]] std::shared_ptr<const Plan> search(const Problem& problem);
+
+    Handle handle_;
+    cudaStream_t stream_;
+    std::size_t workspace_cap_;
+    bool tune_;
+    std::map<std::string, std::shared_ptr<const Plan>> plans_;
+};
+
+} // namespace espalier::cuda::cudnn

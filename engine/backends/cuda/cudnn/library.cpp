@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/cudnn/library.h"
+
+#include "base/error.h"
+
+#include <dlfcn.h>
+
+namespace espalier::cuda::cudnn {
+namespace {
+
+/// The parts that libcudnn.so.9 opens by itself when they are first needed: a missing one would show in the middle of
+/// a run.
+constexpr const char* parts[] = {"libcudnn_graph.so.9", "libcudnn_heuristic.so.9", "libcudnn_engines_precompiled.so.9",
+                                 "libcudnn_ops.so.9", "libcudnn_cnn.so.9"};
+
+} // namespace
+
+std::string version() {
+    const auto number = cudnnGetVersion(); // 91900
+    return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
+           std::to_string(number % 100);
+}
+
+Support usable() {
+    for (const char* part : parts) {
+        void* library = dlopen(part, RTLD_LAZY | RTLD_LOCAL);
+        if (library == nullptr) {
+            const char* reason = dlerror();
+            return Support::no(std::string("A part of cuDNN cannot be opened: ") + part +
+                               ". Install the package libcudnn9-cuda-13 again (" +
+                               (reason != nullptr ? reason : "no reason given") + ").");
+        }
+        dlclose(library);
+    }
+    return {};
+}
+
+void check(cudnnStatus_t status, const char* call) {
+    if (status == CUDNN_STATUS_SUCCESS)
+        return;
+    char message[512] = "";
+    cudnnGetLastErrorString(message, sizeof message);
+    throw DeviceError(std::string("cuDNN failed: ") + cudnnGetErrorString(status) + " in " + call +
+                      (message[0] != 0 ? std::string(": ") + message : std::string()) + ".");
+}
+
+Handle::Handle(cudaStream_t stream) {
+    ESPALIER_CUDNN(cudnnCreate(&handle_));
+    if (const auto status = cudnnSetStream(handle_, stream); status != CUDNN_STATUS_SUCCESS) {
+        cudnnDestroy(handle_);
+        check(status, "cudnnSetStream");
+    }
+}
+
+Handle::~Handle() { cudnnDestroy(handle_); }
+
+} // namespace espalier::cuda::cudnn

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plan/backend.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace espalier::cuda {
+
+/// One GPU as this process sees it.
+struct DeviceInfo {
+    int index = 0;
+    std::string uuid; ///< "GPU-1b2c...", as nvidia-smi prints it
+    std::string name;
+    int major = 0, minor = 0; ///< compute capability
+    int multiprocessors = 0;
+    std::size_t memory = 0; ///< bytes in all
+    std::size_t free = 0;   ///< bytes when it was asked
+    Support usable;         ///< whether a kernel ran there and gave the right numbers, and why not
+};
+
+/// Version numbers as people read them: "13.0", "9.19.0"; empty where there is none.
+struct Versions {
+    std::string driver;  ///< the newest CUDA that the driver serves
+    std::string runtime;
+    std::string cudnn;
+};
+
+/// Oldest compute capability that CUDA 13 serves.
+inline constexpr int least_major = 7, least_minor = 5;
+
+[[nodiscard]] Versions versions();
+/// Every GPU, each tried with a real kernel. Never throws; no entry if there is none.
+[[nodiscard]] std::vector<DeviceInfo> devices();
+/// Whether any GPU can be used, and why not, in one sentence.
+[[nodiscard]] Support available();
+
+} // namespace espalier::cuda

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/error.h"
+
+#include "base/error.h"
+
+#include <string>
+
+namespace espalier::cuda {
+
+void check(cudaError_t error, const char* call) {
+    if (error == cudaSuccess)
+        return;
+    const std::string text = std::string(cudaGetErrorString(error)) + " (CUDA error " + std::to_string(error) + ", " +
+                             cudaGetErrorName(error) + ", in " + call + ")";
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); // it leaves the device usable, and must not be found again by the next launch
+        throw OutOfMemory("The GPU has no memory left for this: " + text +
+                          ". Take a smaller batch, turn recomputation on, or close other programs that use the GPU.");
+    }
+    throw DeviceError("The GPU failed: " + text + ".");
+}
+
+void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+
+} // namespace espalier::cuda

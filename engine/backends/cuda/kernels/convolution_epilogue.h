@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/dtype.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace espalier::cuda {
+
+/// What follows a convolution in place: y = act(y + bias).
+struct Epilogue {
+    std::int64_t pixels = 0;   ///< N*H*W
+    std::int64_t channels = 0; ///< real ones; padding stays zero
+    std::int64_t pitch = 0;
+    bool relu = false;
+    DType type = DType::f32;
+};
+
+/// `bias` [channels] or null.
+void launch_epilogue(void* y, const float* bias, const Epilogue& epilogue, cudaStream_t stream);
+
+} // namespace espalier::cuda

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/elementwise.h"
+
+#include "backends/cuda/kernels/common.cuh"
+
+namespace espalier::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+/// Applies body(eight values of each input) to eights of elements, then the rest one by one. Every tensor begins on 64
+/// bytes.
+template <class T, class Body>
+__global__ void map1_kernel(const T* x, T* y, std::int64_t count, Body body) {
+    const auto eights = count / 8;
+    for (auto i = grid_index(); i < eights; i += grid_size()) {
+        Eight e = load8(x + 8 * i);
+#pragma unroll
+        for (float& value : e.v)
+            value = body(value);
+        store8(y + 8 * i, e);
+    }
+    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
+        y[i] = from_float<T>(body(to_float(x[i])));
+}
+
+template <class T, class Body>
+__global__ void map2_kernel(const T* a, const T* b, T* y, std::int64_t count, Body body) {
+    const auto eights = count / 8;
+    for (auto i = grid_index(); i < eights; i += grid_size()) {
+        Eight e = load8(a + 8 * i);
+        const Eight f = load8(b + 8 * i);
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+            e.v[j] = body(e.v[j], f.v[j]);
+        store8(y + 8 * i, e);
+    }
+    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
+        y[i] = from_float<T>(body(to_float(a[i]), to_float(b[i])));
+}
+
+struct Relu {
+    __device__ float operator()(float x) const { return fmaxf(x, 0.0F); }
+};
+struct Mask {
+    __device__ float operator()(float y, float gy) const { return y > 0.0F ? gy : 0.0F; }
+};
+struct Scale {
+    const float* c;
+    __device__ float operator()(float x) const { return *c * x; }
+};
+struct Constant {
+    float value;
+    __device__ float operator()(float) const { return value; }
+};
+
+template <class T>
+struct Summands {
+    const T* x[most_summands];
+    int count;
+};
+
+template <class T>
+__global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
+    const auto eights = count / 8;
+    for (auto i = grid_index(); i < eights; i += grid_size()) {
+        Eight sum = load8(s.x[0] + 8 * i);
+        for (int k = 1; k < s.count; ++k) {
+            const Eight e = load8(s.x[k] + 8 * i);
+#pragma unroll
+            for (int j = 0; j < 8; ++j)
+                sum.v[j] += e.v[j];
+        }
+        if (relu)
+#pragma unroll
+            for (float& value : sum.v)
+                value = fmaxf(value, 0.0F);
+        store8(y + 8 * i, sum);
+    }
+    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size()) {
+        float sum = to_float(s.x[0][i]);
+        for (int k = 1; k < s.count; ++k)
+            sum += to_float(s.x[k][i]);
+        y[i] = from_float<T>(relu ? fmaxf(sum, 0.0F) : sum);
+    }
+}
+
+template <class From, class To>
+__global__ void cast_kernel(const From* x, To* y, std::int64_t count) {
+    const auto eights = count / 8;
+    for (auto i = grid_index(); i < eights; i += grid_size())
+        store8(y + 8 * i, load8(x + 8 * i));
+    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
+        y[i] = from_float<To>(to_float(x[i]));
+}
+
+template <class T>
+__global__ void dot_kernel(const T* a, const T* b, double* partials, std::int64_t count) {
+    __shared__ double shared[threads / 32];
+    double sum = 0;
+    for (auto i = grid_index(); i < count; i += grid_size())
+        sum += static_cast<double>(to_float(a[i])) * to_float(b[i]);
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        partials[blockIdx.x] = sum;
+}
+
+__global__ void dot_end_kernel(const double* partials, float* result, int count) {
+    __shared__ double shared[threads / 32];
+    double sum = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads)
+        sum += partials[i];
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        *result = static_cast<float>(sum);
+}
+
+unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, threads); }
+
+} // namespace
+
+void launch_relu(const void* x, void* y, std::int64_t count, DType type, cudaStream_t stream) {
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(x), static_cast<T*>(y), count,
+                                                                 Relu{});
+    });
+}
+
+void launch_relu_gradient(const void* y, const void* gy, void* gx, std::int64_t count, DType type,
+                          cudaStream_t stream) {
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        map2_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(y), static_cast<const T*>(gy),
+                                                                 static_cast<T*>(gx), count, Mask{});
+    });
+}
+
+void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int64_t count, DType type,
+                cudaStream_t stream) {
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        Summands<T> summands{};
+        summands.count = static_cast<int>(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i)
+            summands.x[i] = static_cast<const T*>(x[i]);
+        add_kernel<<<eight_blocks(count), threads, 0, stream>>>(summands, static_cast<T*>(y), relu, count);
+    });
+}
+
+void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream) {
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(x), static_cast<T*>(y), count,
+                                                                 Scale{c});
+    });
+}
+
+void launch_constant(void* y, float value, std::int64_t count, DType type, cudaStream_t stream) {
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        // The old content is read and dropped: a constant is small.
+        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(y), static_cast<T*>(y), count,
+                                                                 Constant{value});
+    });
+}
+
+void launch_cast(const void* x, DType from, void* y, DType to, std::int64_t count, cudaStream_t stream) {
+    with_type(from, [&](auto source) {
+        using From = decltype(source);
+        with_type(to, [&](auto target) {
+            using To = decltype(target);
+            cast_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const From*>(x), static_cast<To*>(y),
+                                                                     count);
+        });
+    });
+}
+
+void launch_dot(const void* a, const void* b, double* partials, float* result, std::int64_t count, DType type,
+                cudaStream_t stream) {
+    const auto blocks = blocks_for(count, threads, dot_partials);
+    with_type(type, [&](auto element) {
+        using T = decltype(element);
+        dot_kernel<<<blocks, threads, 0, stream>>>(static_cast<const T*>(a), static_cast<const T*>(b), partials, count);
+    });
+    dot_end_kernel<<<1, threads, 0, stream>>>(partials, result, static_cast<int>(blocks));
+}
+
+} // namespace espalier::cuda

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/dtype.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+/// Ops on flat arrays: any order, all tensors in the same one.
+namespace espalier::cuda {
+
+/// y = max(x, 0).
+void launch_relu(const void* x, void* y, std::int64_t count, DType type, cudaStream_t stream);
+/// gx = gy where y > 0, else 0.
+void launch_relu_gradient(const void* y, const void* gy, void* gx, std::int64_t count, DType type, cudaStream_t stream);
+
+inline constexpr std::size_t most_summands = 64;
+/// y = act(x1 + ... + xn). y may be x1 or x2. At most `most_summands` in one launch; the lowering splits more.
+void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int64_t count, DType type,
+                cudaStream_t stream);
+/// y = c x, c on the device.
+void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream);
+/// y = value.
+void launch_constant(void* y, float value, std::int64_t count, DType type, cudaStream_t stream);
+/// From one floating type to another.
+void launch_cast(const void* x, DType from, void* y, DType to, std::int64_t count, cudaStream_t stream);
+
+/// Doubles that launch_dot needs.
+inline constexpr std::int64_t dot_partials = 512;
+/// result = sum a_i b_i, in two stages of fixed order.
+void launch_dot(const void* a, const void* b, double* partials, float* result, std::int64_t count, DType type,
+                cudaStream_t stream);
+
+} // namespace espalier::cuda

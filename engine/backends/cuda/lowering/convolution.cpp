@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/ops/convolution.h"
+
+#include "backends/cuda/cudnn/convolution.h"
+#include "backends/cuda/kernels/convolution_epilogue.h"
+#include "backends/cuda/lowering/lowering.h"
+#include "base/error.h"
+
+namespace espalier::cuda {
+namespace {
+
+using cudnn::Problem;
+using Direction = Problem::Direction;
+
+/// The orders in which the three tensors of a convolution lie. Groups are torn apart by padding, unless each is of
+/// whole blocks.
+struct Orders {
+    Order images = Order::channels_last;
+    Order filter = Order::filter;
+
+    explicit Orders(std::int64_t groups) {
+        if (groups > 1) {
+            images = Order::channels_last_packed;
+            filter = Order::filter_packed;
+        }
+    }
+};
+
+/// Extents as the library sees them: padding channels are channels.
+std::array<std::int64_t, 4> image_extents(const Layout& layout) {
+    const auto rows = rows_of(layout);
+    return {rows.n, rows.pitch, rows.h, rows.w};
+}
+std::array<std::int64_t, 4> filter_extents(const Layout& layout) {
+    const auto& d = description(layout);
+    if (d.order == Order::filter)
+        return {padded(d.shape[0]), padded(d.shape[1]), d.shape[2], d.shape[3]};
+    return {d.shape[0], d.shape[1], d.shape[2], d.shape[3]};
+}
+
+Problem problem_of(const Context& c, const Convolution& shape, Direction direction, const Layout& x, const Layout& w,
+                   const Layout& y) {
+    Problem problem;
+    problem.direction = direction;
+    problem.type = description(x).type;
+    problem.tf32 = c.settings.options.tf32;
+    problem.x = image_extents(x);
+    problem.w = filter_extents(w);
+    problem.y = image_extents(y);
+    problem.stride = shape.stride;
+    problem.padding = shape.padding;
+    problem.dilation = shape.dilation;
+    problem.groups = shape.groups;
+    problem.deterministic = c.settings.options.deterministic;
+    problem.winograd = c.settings.options.winograd;
+    return problem;
+}
+
+/// One launch of the library, and what is added to its result in place: bias, ReLU.
+class ConvolutionKernel final : public Kernel {
+public:
+    /// Where x, w and y stand among the op's tensors: inputs from 0, the output is -1.
+    struct Places {
+        int x, w, y;
+    };
+
+    ConvolutionKernel(const Context& c, std::shared_ptr<const cudnn::Plan> plan, Places places,
+                      std::optional<Epilogue> epilogue)
+        : planner_(*c.settings.planner), stream_(c.settings.stream), plan_(std::move(plan)), places_(places),
+          epilogue_(epilogue) {}
+
+    void bind(const Binding& b) override {
+        const auto at = [&b](int place) { return place < 0 ? b.outputs[0] : b.inputs[static_cast<std::size_t>(place)]; };
+        execution_.emplace(plan_, at(places_.x), at(places_.w), at(places_.y), b.workspace);
+        output_ = b.outputs[0];
+        bias_ = b.inputs.size() > 2 ? b.inputs[2] : nullptr;
+    }
+
+    void run() override {
+        execution_->run(planner_.handle());
+        if (epilogue_)
+            launch_epilogue(output_, reinterpret_cast<const float*>(bias_), *epilogue_, stream_);
+    }
+
+    [[nodiscard]] std::string name() const override { return plan_->name(); }
+
+private:
+    cudnn::Planner& planner_;
+    cudaStream_t stream_;
+    std::shared_ptr<const cudnn::Plan> plan_;
+    Places places_;
+    std::optional<Epilogue> epilogue_;
+    std::optional<cudnn::Execution> execution_;
+    std::byte* output_ = nullptr;
+    std::byte* bias_ = nullptr;
+};
+
+Lowered finish(const Context& c, Lowered lowered, const Problem& problem, ConvolutionKernel::Places places,
+               std::optional<Epilogue> epilogue = {}) {
+    auto plan = c.settings.planner->plan(problem);
+    if (plan == nullptr)
+        throw DeviceError("cuDNN has no engine for the convolution " + problem.key() + " of layer '" + c.op.layer +
+                          "'. Train this network on the cpu backend.");
+    lowered.workspace = plan->workspace();
+    lowered.kernel = std::make_unique<ConvolutionKernel>(c, std::move(plan), places, epilogue);
+    return lowered;
+}
+
+Layout images(const Tensor& tensor, const Orders& orders) {
+    return make_layout(tensor.shape, tensor.type, orders.images);
+}
+Layout filter(const Tensor& tensor, const Orders& orders) {
+    return make_layout(tensor.shape, tensor.type, orders.filter);
+}
+
+std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu) {
+    if (!c.has_input(2) && !relu)
+        return std::nullopt;
+    const auto rows = rows_of(y);
+    return Epilogue{rows.count(), rows.channels, rows.pitch, relu, description(y).type};
+}
+
+Lowered lower_conv2d(const Context& c) {
+    const auto shape = Convolution::from(c.op.attributes);
+    const Orders orders(shape.groups);
+    Lowered result = c.plain();
+    result.inputs[0] = images(c.input(0), orders);
+    result.inputs[1] = filter(c.input(1), orders);
+    result.outputs[0] = images(c.output(0), orders);
+    const auto problem =
+        problem_of(c, shape, Direction::forward, result.inputs[0], result.inputs[1], result.outputs[0]);
+    const auto epilogue = epilogue_of(c, result.outputs[0], shape.relu);
+    return finish(c, std::move(result), problem, {0, 1, -1}, epilogue);
+}
+
+Lowered lower_conv2d_input_gradient(const Context& c) { // gy, w -> gx
+    const auto shape = Convolution::from(c.op.attributes);
+    const Orders orders(shape.groups);
+    Lowered result = c.plain();
+    result.inputs[0] = images(c.input(0), orders);
+    result.inputs[1] = filter(c.input(1), orders);
+    result.outputs[0] = images(c.output(0), orders);
+    const auto problem =
+        problem_of(c, shape, Direction::input_gradient, result.outputs[0], result.inputs[1], result.inputs[0]);
+    return finish(c, std::move(result), problem, {-1, 1, 0});
+}
+
+Lowered lower_conv2d_weight_gradient(const Context& c) { // x, gy -> gw
+    const auto shape = Convolution::from(c.op.attributes);
+    const Orders orders(shape.groups);
+    Lowered result = c.plain();
+    result.inputs[0] = images(c.input(0), orders);
+    result.inputs[1] = images(c.input(1), orders);
+    result.outputs[0] = filter(c.output(0), orders);
+    const auto problem =
+        problem_of(c, shape, Direction::weight_gradient, result.inputs[0], result.outputs[0], result.inputs[1]);
+    return finish(c, std::move(result), problem, {0, -1, 1});
+}
+
+/// The input gradient of the convolution that goes the other way: x stands for gy, y for gx.
+Lowered lower_conv_transpose2d(const Context& c) {
+    const auto shape = Convolution::from(c.op.attributes);
+    const Orders orders(shape.groups);
+    Lowered result = c.plain();
+    result.inputs[0] = images(c.input(0), orders);
+    result.inputs[1] = filter(c.input(1), orders);
+    result.outputs[0] = images(c.output(0), orders);
+    const auto problem =
+        problem_of(c, shape, Direction::input_gradient, result.outputs[0], result.inputs[1], result.inputs[0]);
+    const auto epilogue = epilogue_of(c, result.outputs[0], false);
+    return finish(c, std::move(result), problem, {-1, 1, 0}, epilogue);
+}
+
+} // namespace
+
+void add_convolution(LoweringTable& table) {
+    table["conv2d"] = {lower_conv2d, {}};
+    table["conv2d_input_gradient"] = {lower_conv2d_input_gradient, {}};
+    table["conv2d_weight_gradient"] = {lower_conv2d_weight_gradient, {}};
+    table["conv_transpose2d"] = {lower_conv_transpose2d, {}};
+}
+
+} // namespace espalier::cuda

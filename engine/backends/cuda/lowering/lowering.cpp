@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/lowering/lowering.h"
+
+#include "backends/cuda/error.h"
+
+namespace espalier::cuda {
+namespace {
+
+class LaunchKernel final : public Kernel {
+public:
+    LaunchKernel(std::string name, cudaStream_t stream, Launch launch)
+        : name_(std::move(name)), launch_(std::move(launch)) {
+        arguments_.stream = stream;
+    }
+
+    void bind(const Binding& binding) override {
+        arguments_.inputs.assign(binding.inputs.begin(), binding.inputs.end());
+        arguments_.outputs.assign(binding.outputs.begin(), binding.outputs.end());
+        arguments_.workspace = binding.workspace;
+    }
+
+    void run() override {
+        launch_(arguments_);
+        check_launch(name_.c_str());
+    }
+
+    [[nodiscard]] std::string name() const override { return name_; }
+
+private:
+    std::string name_;
+    Launch launch_;
+    Arguments arguments_;
+};
+
+Order natural_order(const Tensor& tensor) {
+    return tensor.shape.rank() == 4 ? Order::channels_last : Order::plain;
+}
+
+} // namespace
+
+std::unique_ptr<Kernel> launch_kernel(const Context& context, std::string name, Launch launch) {
+    return std::make_unique<LaunchKernel>(std::move(name), context.settings.stream, std::move(launch));
+}
+
+Lowered Context::natural() const {
+    Lowered result;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+        result.inputs.push_back(has_input(i) ? make_layout(input(i).shape, input(i).type, natural_order(input(i)))
+                                             : Layout{});
+    for (std::size_t i = 0; i < op.outputs.size(); ++i)
+        result.outputs.push_back(has_output(i) ? make_layout(output(i).shape, output(i).type, natural_order(output(i)))
+                                               : Layout{});
+    return result;
+}
+
+Lowered Context::plain() const {
+    Lowered result;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+        result.inputs.push_back(has_input(i) ? make_layout(input(i).shape, input(i).type, Order::plain) : Layout{});
+    for (std::size_t i = 0; i < op.outputs.size(); ++i)
+        result.outputs.push_back(has_output(i) ? make_layout(output(i).shape, output(i).type, Order::plain) : Layout{});
+    return result;
+}
+
+Lowered Context::flat(std::size_t first, std::size_t last) const {
+    Order order = Order::plain;
+    for (std::size_t i = first; i < last && order == Order::plain; ++i)
+        if (given(i).defined())
+            order = description(given(i)).order;
+    Lowered result = plain();
+    for (std::size_t i = first; i < last; ++i)
+        if (has_input(i))
+            result.inputs[i] = make_layout(input(i).shape, input(i).type, order);
+    for (std::size_t i = 0; i < op.outputs.size(); ++i)
+        if (has_output(i))
+            result.outputs[i] = make_layout(output(i).shape, output(i).type, order);
+    return result;
+}
+
+const LoweringTable& lowering_table() {
+    static const LoweringTable table = [] {
+        LoweringTable all;
+        add_convolution(all);
+        add_elementwise(all);
+        return all;
+    }();
+    return table;
+}
+
+} // namespace espalier::cuda
