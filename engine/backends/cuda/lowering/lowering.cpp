@@ -82,6 +82,8 @@ const LoweringTable& lowering_table() {
         LoweringTable all;
         add_convolution(all);
         add_elementwise(all);
+        add_optimizer(all);
+        add_weighted_sum(all);
         return all;
     }();
     return table;
