@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds redraw_every(100);
 
 std::string percent(double fraction) { return Console::fixed(100 * fraction, 1) + " %"; }
 
-std::int64_t whole(const Json& event, const char* key) { return static_cast<std::int64_t>(number_at(event, key)); }
+std::int64_t whole(const Json& event, const char* key) { return protocol::whole_at(event, key); }
 
 } // namespace
 

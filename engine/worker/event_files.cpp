@@ -86,7 +86,7 @@ std::int64_t last_step_of(const fs::path& run) {
         if (protocol::is_event(event, "steps"))
             step = protocol::last_step(event);
         else if (protocol::is_event(event, "superseded"))
-            step = static_cast<std::int64_t>(protocol::number_at(event, "from_step"));
+            step = protocol::whole_at(event, "from_step");
         else
             return true;
         return false;

@@ -22,7 +22,7 @@ void ProgressWatch::saw(const Json& event) {
         phase_ = phase;
         progress();
     }
-    std::int64_t step = static_cast<std::int64_t>(protocol::number_at(event, "step", -1));
+    std::int64_t step = protocol::whole_at(event, "step", -1);
     if (protocol::is_event(event, "steps")) {
         step = protocol::last_step(event);
         if (const auto seconds = event.find("seconds"); seconds != event.end() && seconds->is_array())

@@ -66,6 +66,25 @@ std::string text_at(const Json& object, std::string_view key, std::string otherw
     return field != object.end() && field->is_string() ? field->get<std::string>() : otherwise;
 }
 
+std::optional<std::int64_t> to_whole(const Json& json) {
+    constexpr double limit = 9223372036854775808.0; // 2^63
+    if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+        return std::nullopt;
+    if (json.is_number_integer())
+        return json.get<std::int64_t>();
+    if (!json.is_number_float())
+        return std::nullopt;
+    const double value = json.get<double>();
+    return value >= -limit && value < limit && value == std::trunc(value)
+               ? std::optional(static_cast<std::int64_t>(value))
+               : std::nullopt;
+}
+
+std::int64_t whole_at(const Json& object, std::string_view key, std::int64_t otherwise) {
+    const auto field = object.find(std::string(key));
+    return field == object.end() ? otherwise : to_whole(*field).value_or(otherwise);
+}
+
 bool flag_at(const Json& object, std::string_view key, bool otherwise) {
     const auto field = object.find(std::string(key));
     return field != object.end() && field->is_boolean() ? field->get<bool>() : otherwise;
@@ -78,13 +97,19 @@ Json to_message(const Request& request) {
     return message;
 }
 
-Request to_request(const Json& message) {
+std::optional<std::int64_t> id_of(const Json& message) {
     const auto id = message.find("id");
+    return id != message.end() && id->is_number_integer() ? to_whole(*id) : std::nullopt;
+}
+
+Request to_request(const Json& message) {
+    const auto id = id_of(message);
     const auto name = message.find("request");
-    if (id == message.end() || !id->is_number_integer() || name == message.end() || !name->is_string())
-        throw ConfigError("A request needs a whole number `id` and a text `request`; this came: " +
+    if (!id || name == message.end() || !name->is_string())
+        throw ConfigError("A request needs an `id`, a whole number of at most 64 bits, and a text `request`; this "
+                          "came: " +
                           message.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200));
-    Request request{id->get<std::int64_t>(), name->get<std::string>(), message};
+    Request request{*id, name->get<std::string>(), message};
     request.arguments.erase("id");
     request.arguments.erase("request");
     return request;
@@ -102,12 +127,12 @@ Reply error_reply(std::int64_t id, const std::string& text, int code) {
 }
 
 std::optional<Reply> to_reply(const Json& message) {
-    const auto id = message.find("id");
-    if (id == message.end() || !id->is_number_integer())
+    const auto id = id_of(message);
+    if (!id)
         return std::nullopt;
     for (const auto& [kind, key] : reply_kinds)
         if (const auto body = message.find(key); body != message.end())
-            return Reply{id->get<std::int64_t>(), kind, *body};
+            return Reply{*id, kind, *body};
     return std::nullopt;
 }
 
@@ -135,7 +160,7 @@ bool is_event(const Json& message, std::string_view type) {
 }
 
 std::int64_t last_step(const Json& steps_event) {
-    const auto first = static_cast<std::int64_t>(number_at(steps_event, "step"));
+    const auto first = whole_at(steps_event, "step");
     const auto loss = steps_event.find("loss");
     const auto count = loss != steps_event.end() && loss->is_array() ? loss->size() : 0;
     return first + static_cast<std::int64_t>(count) - 1;

@@ -34,6 +34,10 @@ void check_version(std::string_view other);
 [[nodiscard]] double number_at(const Json& object, std::string_view key, double otherwise = 0);
 /// The field as text, or `otherwise` if it is absent or no text.
 [[nodiscard]] std::string text_at(const Json& object, std::string_view key, std::string otherwise = {});
+/// The value as a whole number; nothing if it is none, or does not fit (3.0 does, 3.5, 1e99 and 2^63 do not).
+[[nodiscard]] std::optional<std::int64_t> to_whole(const Json& json);
+/// The field as a whole number, or `otherwise` if it is absent or none.
+[[nodiscard]] std::int64_t whole_at(const Json& object, std::string_view key, std::int64_t otherwise = 0);
 [[nodiscard]] bool flag_at(const Json& object, std::string_view key, bool otherwise = false);
 
 /// The message as one line (with LF) or, if it is too long, as several: an answer becomes parts and an answer, an event
@@ -90,8 +94,10 @@ struct Request {
     Json arguments = Json::object(); ///< the other fields of the line
 };
 [[nodiscard]] Json to_message(const Request& request);
-/// Throws ConfigError if `id` or `request` is missing or of the wrong type.
+/// Throws ConfigError, quoting the message, if it has no id (id_of) or no text `request`.
 [[nodiscard]] Request to_request(const Json& message);
+/// The message's `id`, if it is a whole number of 64 bits with sign: any other could not come back as it was sent.
+[[nodiscard]] std::optional<std::int64_t> id_of(const Json& message);
 
 struct Reply {
     enum class Kind { progress, part, answer, error };

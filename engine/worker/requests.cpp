@@ -6,6 +6,14 @@
 #include "worker/protocol.h"
 
 namespace espalier {
+namespace {
+
+/// An argument as it came, for an error's text.
+std::string shown(const Json& arguments, const char* key) {
+    return arguments.at(key).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 100);
+}
+
+} // namespace
 
 void RequestContext::check() const {
     if (stop.stop_requested())
@@ -29,6 +37,25 @@ std::string required_text(const Json& arguments, const char* key) {
     if (text.empty())
         throw ConfigError(std::string("The request needs a text `") + key + "`.");
     return text;
+}
+
+std::string optional_text(const Json& arguments, const char* key, std::string otherwise) {
+    if (arguments.contains(key) && !arguments.at(key).is_string())
+        throw ConfigError(std::string("The request's `") + key +
+                          "` must be a text; this came: " + shown(arguments, key) + ".");
+    return protocol::text_at(arguments, key, std::move(otherwise));
+}
+
+std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise, std::int64_t least,
+                            std::int64_t most) {
+    if (!arguments.contains(key))
+        return otherwise;
+    const auto number = protocol::to_whole(arguments.at(key));
+    if (!number || *number < least || *number > most)
+        throw ConfigError(std::string("The request's `") + key + "` must be a whole number from " +
+                          std::to_string(least) + " to " + std::to_string(most) +
+                          "; this came: " + shown(arguments, key) + ".");
+    return *number;
 }
 
 Json whole_config(const Json& config) {

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -52,6 +53,12 @@ Json answer_export(const Json& arguments, const RequestContext& context);
 
 /// The text argument; throws ConfigError naming it if it is absent or no text.
 [[nodiscard]] std::string required_text(const Json& arguments, const char* key);
+/// The same for one that may be left out.
+[[nodiscard]] std::string optional_text(const Json& arguments, const char* key, std::string otherwise = {});
+/// The whole number, `otherwise` if it is left out; throws ConfigError naming it and its limits if it is none of
+/// `least` to `most`.
+[[nodiscard]] std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise,
+                                          std::int64_t least, std::int64_t most);
 
 /// The RunConfig that `config` means: laid over the preset that it names. Throws ConfigError.
 [[nodiscard]] Json whole_config(const Json& config);

@@ -13,7 +13,7 @@ namespace {
 
 /// `image` is a path, or the file's bytes in base64.
 Image read_image(const Json& arguments, std::int64_t channels) {
-    if (const auto text = protocol::text_at(arguments, "base64"); !text.empty()) {
+    if (const auto text = optional_text(arguments, "base64"); !text.empty()) {
         const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(text));
         return decode_image(
             {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())},
@@ -50,7 +50,7 @@ Json answer_export(const Json& arguments, const RequestContext&) {
 }
 
 Json answer_predict(const Json& arguments, const RequestContext& context) {
-    TrainedModel model(required_text(arguments, "checkpoint"), protocol::text_at(arguments, "backend", "auto"));
+    TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
     context.check();
     Json classes = Json::array();
     for (const auto& one : model.predict(read_image(arguments, model.info().network.channels)))
@@ -59,8 +59,8 @@ Json answer_predict(const Json& arguments, const RequestContext& context) {
 }
 
 Json answer_evaluate(const Json& arguments, const RequestContext& context) {
-    TrainedModel model(required_text(arguments, "checkpoint"), protocol::text_at(arguments, "backend", "auto"));
-    const auto set = set_to_evaluate(required_text(arguments, "data"), protocol::text_at(arguments, "part"));
+    TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
+    const auto set = set_to_evaluate(required_text(arguments, "data"), optional_text(arguments, "part"));
     const auto totals = model.evaluate(set, [&] { return context.stop.stop_requested(); });
     context.check();
     return {{"set", name_of(set.part)},

@@ -3,11 +3,9 @@
 #include "data/image_decoder.h"
 #include "data/scan.h"
 #include "data/thumbnails.h"
-#include "worker/protocol.h"
 #include "worker/requests.h"
 
 #include <QByteArray>
-#include <algorithm>
 
 namespace espalier {
 
@@ -19,14 +17,12 @@ Json answer_scan(const Json& arguments, const RequestContext& context) {
 }
 
 Json answer_thumbnails(const Json& arguments, const RequestContext& context) {
-    constexpr double most = 1000, largest = 512;
-    const auto count = std::clamp(protocol::number_at(arguments, "count", 24), 1.0, most);
-    const auto side = std::clamp(protocol::number_at(arguments, "size", 64), 8.0, largest);
+    const auto count = whole_argument(arguments, "count", 24, 1, 1000);
+    const auto side = whole_argument(arguments, "size", 64, 8, 512);
     const auto dataset = open_dataset(required_text(arguments, "data"));
     context.check();
     Json images = Json::array();
-    for (const auto& thumbnail :
-         thumbnails(*dataset, static_cast<std::size_t>(count), static_cast<std::int64_t>(side))) {
+    for (const auto& thumbnail : thumbnails(*dataset, static_cast<std::size_t>(count), side)) {
         context.check();
         const auto png = encode_png(thumbnail.image);
         const QByteArray bytes(reinterpret_cast<const char*>(png.data()), static_cast<qsizetype>(png.size()));

@@ -41,7 +41,7 @@ Json answer_runs(const Json&, const RequestContext& context) {
 
 Json answer_start(const Json& arguments, const RequestContext& context) {
     auto config = whole_config(arguments.value("config", Json()));
-    if (const auto name = protocol::text_at(arguments, "name"); !name.empty())
+    if (const auto name = optional_text(arguments, "name"); !name.empty())
         config["name"] = name;
     const auto run = prepare_run(config, context.runs_root);
     start_supervisor(run, context.stop);

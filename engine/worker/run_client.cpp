@@ -47,8 +47,7 @@ void RunClient::take(const Json& message) {
     if (message.contains("taken"))
         answered(std::nullopt);
     else
-        answered(
-            Refusal{protocol::text_at(message, "text"), static_cast<int>(protocol::number_at(message, "code", 1))});
+        answered(Refusal{protocol::text_at(message, "text"), static_cast<int>(protocol::whole_at(message, "code", 1))});
 }
 
 void RunClient::closed() {

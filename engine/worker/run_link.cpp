@@ -16,7 +16,7 @@ std::optional<RunLink> RunLink::read(const std::filesystem::path& run) {
     const auto json = Json::parse(text, nullptr, false);
     if (!json.is_object())
         return std::nullopt;
-    RunLink link{static_cast<std::int64_t>(protocol::number_at(json, "pid")), protocol::text_at(json, "socket")};
+    RunLink link{protocol::whole_at(json, "pid"), protocol::text_at(json, "socket")};
     return link.socket.empty() ? std::nullopt : std::optional(std::move(link));
 }
 

@@ -49,7 +49,7 @@ Ending read_ending(const RunFolder& run) {
         if (!ending.step && is_event(event, "steps"))
             ending.step = protocol::last_step(event);
         else if (!ending.step && is_event(event, "superseded"))
-            ending.step = static_cast<std::int64_t>(number_at(event, "from_step"));
+            ending.step = protocol::whole_at(event, "from_step");
         return ++count < events_read && !ending.complete();
     });
     return ending;
@@ -69,7 +69,7 @@ std::string state_of(const RunFolder& run, const Ending& ending) {
         return ending.phase && text_at(*ending.phase, "phase") == "paused" ? "paused" : "running";
     if (!bye)
         return "interrupted";
-    switch (static_cast<ExitCode>(static_cast<int>(number_at(*ending.bye, "code", 1)))) {
+    switch (static_cast<ExitCode>(static_cast<int>(protocol::whole_at(*ending.bye, "code", 1)))) {
     case ExitCode::done:
         return "finished";
     case ExitCode::stopped:
@@ -97,7 +97,7 @@ RunSummary summarize(const RunFolder& run) {
     try {
         const auto config = read_json(run.config());
         summary.preset = text_at(config, "preset");
-        summary.epochs = static_cast<std::int64_t>(number_at(config, "epochs"));
+        summary.epochs = protocol::whole_at(config, "epochs");
         for (const auto& name : {text_at(config, "name"), text_at(run.read_notes(), "name")})
             if (!name.empty())
                 summary.name = name;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <QCoreApplication>
+#include <limits>
 
 namespace espalier {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using protocol::Reply;
 using protocol::Request;
 
-constexpr int most_threads = 16;
+constexpr int most_at_once = 4;                       // requests of one name
 constexpr std::size_t most_waiting = 4 * 1024 * 1024; // bytes on their way to a slow reader before attached runs wait
 
 Json capabilities() {
@@ -25,14 +26,14 @@ Json capabilities() {
 
 Server::Server(OutputQueue& output, std::filesystem::path runs_root)
     : output_(output), runs_root_(std::move(runs_root)) {
-    threads_.setMaxThreadCount(most_threads);
+    for (const auto& [name, function] : request_functions())
+        threads_[name].setMaxThreadCount(most_at_once);
 }
 
 Server::~Server() {
     attached_.clear();
     for (auto& [id, work] : working_)
         work.request_stop();
-    threads_.waitForDone(2000);
 }
 
 void Server::greet() {
@@ -46,14 +47,10 @@ void Server::greet() {
 }
 
 void Server::take(const Json& message) {
-    Request request;
-    request.id =
-        static_cast<std::int64_t>(protocol::number_at(message, "id", -1)); // for the answer, if it is no request
     try {
-        request = protocol::to_request(message);
-        begin(request);
+        begin(protocol::to_request(message));
     } catch (const std::exception& error) {
-        fail(request.id, error);
+        refuse(message, error);
     }
 }
 
@@ -89,7 +86,7 @@ void Server::work(const Request& request, const RequestFunction& function) {
             },
             Qt::QueuedConnection);
     };
-    threads_.start([request, function, stop, say, runs_root = runs_root_] {
+    threads_[request.name].start([request, function, stop, say, runs_root = runs_root_] {
         RequestContext context{runs_root, stop,
                                [&](Json body) {
                                    say({request.id, Reply::Kind::progress, std::move(body)});
@@ -98,6 +95,7 @@ void Server::work(const Request& request, const RequestFunction& function) {
                                    say({request.id, Reply::Kind::part, std::move(body)});
                                }};
         try {
+            context.check(); // cancelled while it waited for a thread
             say({request.id, Reply::Kind::answer, function(request.arguments, context)});
         } catch (const Error& error) {
             say(protocol::error_reply(request.id, error.what(), static_cast<int>(error.code())));
@@ -160,7 +158,10 @@ void Server::command(const Request& request) {
 }
 
 void Server::cancel(const Request& request) {
-    const auto target = static_cast<std::int64_t>(protocol::number_at(request.arguments, "target", -1));
+    constexpr auto any = std::numeric_limits<std::int64_t>::max();
+    if (!request.arguments.contains("target"))
+        throw ConfigError("The request needs a number `target`: that of the request to cancel.");
+    const auto target = whole_argument(request.arguments, "target", 0, -any - 1, any);
     const auto cancelled = protocol::error_reply(target, "Cancelled.", static_cast<int>(ExitCode::stopped));
     if (const auto found = working_.find(target); found != working_.end()) {
         found->second.request_stop();
@@ -180,6 +181,15 @@ void Server::reply(const Reply& reply) {
         for (const auto& line : protocol::to_lines(to_message(protocol::error_reply(reply.id, error.what(), 1))))
             output_.push(line);
     }
+}
+
+void Server::refuse(const Json& message, const std::exception& error) {
+    if (const auto id = protocol::id_of(message))
+        return fail(*id, error);
+    auto line = to_message(protocol::error_reply(0, error.what(), static_cast<int>(ExitCode::bad_configuration)));
+    line["id"] = nullptr;
+    for (const auto& text : protocol::to_lines(line))
+        output_.push(text);
 }
 
 void Server::fail(std::int64_t id, const std::exception& error) {

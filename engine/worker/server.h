@@ -17,11 +17,12 @@
 namespace espalier {
 
 /// Answers the requests of docs/PROTOCOL.md. Each request that may take time works in a thread of its own and can be
-/// cancelled; attached runs are followed in the event loop, as fast as the other side reads.
+/// cancelled; of one name only a few work at once, so that a pile of slow ones holds up no other. Attached runs are
+/// followed in the event loop, as fast as the other side reads.
 class Server {
 public:
     Server(OutputQueue& output, std::filesystem::path runs_root);
-    /// Cancels what still works and waits for it, two seconds at most.
+    /// Cancels what still works, and waits until it has noticed.
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -40,6 +41,8 @@ private:
     void end_attachment(std::int64_t id, const protocol::Reply& reply);
     void reply(const protocol::Reply& reply);
     void fail(std::int64_t id, const std::exception& error);
+    /// The answer to what is no request. An id that could not come back as it was sent comes back as null.
+    void refuse(const Json& message, const std::exception& error);
 
     struct Attachment {
         std::string path;
@@ -48,8 +51,8 @@ private:
 
     OutputQueue& output_;
     std::filesystem::path runs_root_;
-    QObject context_; ///< receives what other threads have done
-    QThreadPool threads_;
+    QObject context_;                            ///< receives what other threads have done
+    std::map<std::string, QThreadPool> threads_; ///< of each request: a slow one holds up none of another name
     std::map<std::int64_t, std::stop_source> working_;
     std::map<std::int64_t, Attachment> attached_;
 };

@@ -25,7 +25,7 @@ int starts_so_far(const std::filesystem::path& run) {
     visit_backwards(run / events_file, [&](const Json& event) {
         if (!protocol::is_event(event, "hello"))
             return true;
-        starts = static_cast<int>(protocol::number_at(event, "run", 1));
+        starts = static_cast<int>(protocol::whole_at(event, "run", 1));
         return false;
     });
     return starts;
@@ -149,12 +149,12 @@ void Supervisor::take(Json event) {
 /// A worker that resumes from a checkpoint takes steps again that an earlier one had taken and lost.
 void Supervisor::mark_superseded(const Json& event) {
     if (protocol::is_event(event, "superseded")) {
-        last_step_ = static_cast<std::int64_t>(protocol::number_at(event, "from_step"));
+        last_step_ = protocol::whole_at(event, "from_step");
         return;
     }
     if (!protocol::is_event(event, "steps"))
         return;
-    const auto before = static_cast<std::int64_t>(protocol::number_at(event, "step")) - 1;
+    const auto before = protocol::whole_at(event, "step") - 1;
     if (!steps_seen_ && before < last_step_) {
         auto mark = protocol::make_event("superseded");
         mark["from_step"] = before;
@@ -199,7 +199,7 @@ void Supervisor::worker_ended(bool crashed, int code) {
     worker_.reset();
     WorkerDeath death;
     if (bye_)
-        death.bye = static_cast<int>(protocol::number_at(*bye_, "code"));
+        death.bye = static_cast<int>(protocol::whole_at(*bye_, "code"));
     death.crashed = crashed;
     death.exit_code = code;
     death.hung = hung_;

@@ -114,6 +114,78 @@ private slots:
         QVERIFY(serve.wait_for(999));
     }
 
+    /// What comes back is what was sent, or words; never another number.
+    void an_id_comes_back_as_it_was_sent_or_is_refused_data() {
+        QTest::addColumn<QByteArray>("id");
+        QTest::addColumn<bool>("taken");
+        for (const char* id : {"0", "7", "-3", "9007199254740993", "9223372036854775807", "-9223372036854775808"})
+            QTest::newRow(id) << QByteArray(id) << true;
+        for (const char* id : {"9223372036854775808", "18446744073709551616", "-9223372036854775809", "1e99", "-1e99",
+                               "1.5", "3.0", "\"7\"", "\"\"", "null", "true", "{}", "{\"a\":1}", "[7]", ""})
+            QTest::newRow(*id ? id : "missing") << QByteArray(id) << false;
+    }
+    void an_id_comes_back_as_it_was_sent_or_is_refused() {
+        QFETCH(QByteArray, id);
+        QFETCH(bool, taken);
+        QProcess serve;
+        serve.start(ESPALIER_TRAIN, {"serve", "--runs", runs_.path()});
+        serve.write(id.isEmpty() ? QByteArray("{\"request\":\"runs\"}\n")
+                                 : "{\"id\":" + id + ",\"request\":\"runs\"}\n");
+        QList<QByteArray> lines;
+        while (lines.size() < 2 && serve.waitForReadyRead(patient))
+            while (serve.canReadLine())
+                lines.append(serve.readLine());
+        serve.closeWriteChannel();
+        QVERIFY(serve.waitForFinished(patient));
+        QCOMPARE(lines.size(), 2); // hello, and one answer
+        const auto answer = Json::parse(lines[1].toStdString());
+        QCOMPARE(QString::fromStdString(schema_.fault(answer, "reply")), QString());
+        if (taken) {
+            QVERIFY2(lines[1].contains("\"id\":" + id + "}") || lines[1].contains("\"id\":" + id + ","), lines[1]);
+            QVERIFY2(answer.contains("answer"), lines[1]);
+        } else {
+            QVERIFY2(answer.at("id").is_null(), lines[1]);
+            QCOMPARE(answer.at("error").at("code"), Json(2));
+        }
+    }
+
+    void arguments_out_of_range_are_refused_in_words() {
+        ServeProcess serve(runs_.path());
+        const auto text = [&](const char* request, Json arguments) {
+            return QString::fromStdString(
+                serve.get(request, std::move(arguments)).value("error", Json::object()).value("text", ""));
+        };
+        for (const Json& count :
+             {Json(-1), Json(0), Json(1001), Json(1e99), Json(2.5), Json("many"), Json(), Json({1})}) {
+            QVERIFY(text("thumbnails", {{"data", "builtin"}, {"count", count}}).contains("from 1 to 1000"));
+            QVERIFY(text("thumbnails", {{"data", "builtin"}, {"size", count}}).contains("from 8 to 512"));
+        }
+        QVERIFY(text("cancel", Json::object()).contains("`target`"));
+        QVERIFY(text("cancel", {{"target", 1e99}}).contains("`target`"));
+        QVERIFY(text("start", {{"config", tiny_config(1)}, {"name", 7}}).contains("`name`"));
+        QVERIFY(text("resume", {{"path", runs_.path().toStdString()}, {"set", 7}}).size() > 0);
+        QVERIFY(text("evaluate", {{"checkpoint", "x"}, {"data", "builtin"}, {"backend", 7}}).contains("`backend`"));
+    }
+
+    /// However many slow requests wait, one of another name is answered, and all end when they are cancelled.
+    void a_pile_of_slow_requests_starves_no_other() {
+        ServeProcess serve(runs_.path());
+        std::vector<std::int64_t> slow;
+        for (int i = 0; i < 40; ++i)
+            slow.push_back(serve.ask("scan", {{"data", "synthetic:3x64x64,10,1000000"}}));
+        for (const char* quick : {"runs", "probe", "presets"})
+            QVERIFY2(serve.get(quick).contains(quick == std::string("probe") ? "devices" : quick), quick);
+        QVERIFY(serve.get("thumbnails", {{"data", "synthetic:1x8x8,2,8"}, {"count", 1}}).contains("images"));
+        for (const auto id : slow)
+            QVERIFY(!serve.answered(id));
+        for (const auto id : slow)
+            serve.ask("cancel", {{"target", id}});
+        for (const auto id : slow)
+            QCOMPARE(serve.answer(id).at("error").at("code"), Json(6));
+        // The places are free again.
+        QVERIFY(serve.get("scan", {{"data", "synthetic:1x8x8,2,8"}}).contains("images"));
+    }
+
     /// A slow request holds up nobody and ends at once when it is cancelled.
     void a_slow_request_can_be_cancelled() {
         ServeProcess serve(runs_.path());

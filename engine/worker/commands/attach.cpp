@@ -26,7 +26,7 @@ int attach(const std::filesystem::path& run, bool json) {
         if (!event)
             return;
         if (protocol::is_event(*event, "bye"))
-            code = static_cast<int>(protocol::number_at(*event, "code", 1));
+            code = static_cast<int>(protocol::whole_at(*event, "code", 1));
         else if (protocol::is_event(*event, "hello"))
             code = static_cast<int>(ExitCode::failed);
         if (!json)
