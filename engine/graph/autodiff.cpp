@@ -12,7 +12,7 @@ namespace {
 
 class Differentiation {
 public:
-    Differentiation(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to)
+    Differentiation(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to, TensorId seed)
         : graph_(graph), builder_(graph), forward_ops_(graph.ops().size()), needed_(graph.tensors().size(), 0),
           first_reader_(graph.tensors().size(), -1), parts_(graph.tensors().size()) {
         builder_.set_stage(Stage::backward);
@@ -20,8 +20,9 @@ public:
         mark_first_readers();
         if (needed_[index(loss)]) {
             builder_.set_place("loss", "");
-            parts_[index(loss)].push_back(
-                builder_.apply_one("constant", {}, {{"shape", graph.shape(loss).vector()}, {"value", 1.0}}));
+            if (seed == no_tensor)
+                seed = builder_.apply_one("constant", {}, {{"shape", graph.shape(loss).vector()}, {"value", 1.0}});
+            parts_[index(loss)].push_back(seed);
         }
     }
 
@@ -107,10 +108,11 @@ private:
 
 } // namespace
 
-std::map<TensorId, TensorId> differentiate(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to) {
+std::map<TensorId, TensorId> differentiate(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to,
+                                           TensorId seed) {
     if (graph.shape(loss) != Shape{1})
         throw ConfigError("A loss must have the shape 1, but this one is " + graph.shape(loss).text() + ".");
-    Differentiation differentiation(graph, loss, with_respect_to);
+    Differentiation differentiation(graph, loss, with_respect_to, seed);
     differentiation.run();
     std::map<TensorId, TensorId> gradients;
     for (auto tensor : with_respect_to)

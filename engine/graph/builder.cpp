@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "graph/op_registry.h"
+#include "graph/step_block.h"
 
 #include <algorithm>
 
@@ -37,7 +38,8 @@ std::vector<TensorId> GraphBuilder::apply(const std::string& kind, std::vector<T
     std::vector<TensorId> computed;
     for (std::size_t i = 0; i < specs.size(); ++i)
         computed.push_back(wanted.empty() || wanted[i]
-                               ? graph_.add_tensor({.shape = specs[i].shape, .type = specs[i].type})
+                               ? graph_.add_tensor({.shape = specs[i].shape,
+                                                    .type = output_type(graph_, op, definition, i, specs[i].type)})
                                : no_tensor);
     op.outputs = computed;
     op.outputs.insert(op.outputs.end(), changes.begin(), changes.end());
@@ -61,6 +63,12 @@ TensorId GraphBuilder::parameter(const std::string& name, Shape shape, Initializ
 TensorId GraphBuilder::buffer(const std::string& name, Shape shape, Initializer initializer, DType type) {
     return graph_.add_tensor(
         {.name = joined(layer_, name), .shape = shape, .type = type, .role = Role::buffer, .initializer = initializer});
+}
+
+TensorId step_buffer(GraphBuilder& builder) {
+    if (const auto known = builder.graph().find(step_block::name))
+        return *known;
+    return builder.buffer(step_block::name, {step_block::size}, {Initializer::Kind::constant, 0.0});
 }
 
 void GraphBuilder::set_place(std::string layer, std::string segment) {

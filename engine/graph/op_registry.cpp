@@ -29,6 +29,15 @@ std::vector<std::string> OpRegistry::kinds() const {
     return kinds;
 }
 
+DType output_type(const Graph& graph, const Op& op, const OpDefinition& definition, std::size_t index, DType inferred) {
+    if (definition.type_of.empty())
+        return inferred;
+    const auto source = definition.type_of[std::min(index, definition.type_of.size() - 1)];
+    if (source < 0)
+        return inferred;
+    return graph.tensor(op.inputs.at(static_cast<std::size_t>(source))).type;
+}
+
 bool is_pure(const Graph& graph, const Op& op) {
     return OpRegistry::instance().find(op.kind).pure && std::ranges::all_of(op.outputs, [&](TensorId output) {
                return output == no_tensor || graph.tensor(output).role == Role::activation;

@@ -52,6 +52,9 @@ struct OpDefinition {
     /// Number of inputs with all optional ones; the builder fills absent trailing ones with no_tensor. 0: as many as
     /// given.
     std::size_t arity = 0;
+    /// For each computed output the input whose floating type it takes (the last entry goes for all further outputs);
+    /// -1, or an empty list: the type that infer() gave. Statistics, losses and parameters' sums stay f32.
+    std::vector<int> type_of;
     /// Called by the builder before the op is appended: may append ops that bring inputs into the shape this one takes.
     std::function<void(GraphBuilder&, std::vector<TensorId>& inputs)> prepare;
 };
@@ -73,6 +76,10 @@ private:
 
 /// Fills the registry now instead of at its first use.
 void register_all_ops();
+
+/// Type of computed output `index` of an op: infer()'s, or by OpDefinition::type_of that of an input.
+[[nodiscard]] DType output_type(const Graph& graph, const Op& op, const OpDefinition& definition, std::size_t index,
+                                DType inferred);
 
 /// Whether the op may be shared with an equal one, or dropped when nothing reads its outputs.
 [[nodiscard]] bool is_pure(const Graph& graph, const Op& op);

@@ -13,6 +13,14 @@ namespace espalier {
 /// become aliases (Graph::Alias) of the ones that stay, as both started from the same values.
 [[nodiscard]] Graph share(Graph graph);
 
+/// Mixed precision by NETWORKS.md section 3, on the forward graph: convolutions and products take and give `type` (f16
+/// or bf16), and what follows them keeps it; softmax, losses and everything that sums over a batch stay in f32.
+/// Parameters are cast together, once, at the start of the step; the masters stay f32.
+[[nodiscard]] Graph mixed_precision(Graph graph, DType type);
+
+/// Where an update reads a gradient that was only cast to f32 for it, it reads the half one: it computes in f32 anyway.
+[[nodiscard]] Graph update_from_halves(Graph graph);
+
 /// Joins ops into ones that cross memory less often, on the whole graph:
 ///   add of an add                    -> one add
 ///   batch_norm, add of two           -> batch_norm with residual

@@ -27,6 +27,9 @@ struct Toggles {
 
     /// What is in force: safe mode switched in.
     [[nodiscard]] Toggles effective() const;
+    /// In which products are computed: f16 and bf16 by mixed_precision, f32 for everything else. "auto" is f32 until a
+    /// backend has said what it means there.
+    [[nodiscard]] DType product_type() const;
 };
 
 /// A forward graph made into a step's graph, and where to find things in it.
@@ -40,10 +43,10 @@ struct CompiledStep {
 /// Appended between autodiff and the passes over the whole graph: the optimizer's ops.
 using AppendUpdate = std::function<void(Graph&, const std::map<TensorId, TensorId>& gradients)>;
 
-/// Runs the passes in this order: share, (merge_siblings, fake_quantize, mixed_precision: their places), autodiff,
-/// `append_update`, fuse, recompute, reapply, prune. With no `with_respect_to` there is no backward: an evaluation
-/// step. Without `append_update` the gradients are kept; with it, what it does not read or keep is pruned. Tensors that
-/// are kept stay the same tensors, whatever the passes do.
+/// Runs the passes in this order: share, (merge_siblings, fake_quantize: their places), mixed_precision,
+/// autodiff, `append_update`, fuse, recompute, reapply, prune. With no `with_respect_to` there is no backward: an
+/// evaluation step. Without `append_update` the gradients are kept; with it, what it does not read or keep is pruned.
+/// Tensors that are kept stay the same tensors, whatever the passes do.
 [[nodiscard]] CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId> with_respect_to,
                                         const Toggles& toggles, const AppendUpdate& append_update = {});
 

@@ -78,6 +78,10 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// Asked before an op is lowered here. Never throws.
     [[nodiscard]] virtual Support supports(const Graph& graph, const Op& op) const = 0;
+    /// What the precision "auto" means here: "fp32", "fp16" or "bf16".
+    [[nodiscard]] virtual std::string_view automatic_precision() const { return "fp32"; }
+    /// Whether its memory is the host's, so that tests may look into it.
+    [[nodiscard]] virtual bool in_host_memory() const { return true; }
     /// Row-major layout of a tensor of this shape and type.
     [[nodiscard]] virtual Layout plain(const Shape& shape, DType type) const = 0;
     /// Makes `op` ready. `given` are the layouts that its inputs have now, one an input; undefined for parameters and

@@ -14,6 +14,7 @@ void CompiledPlan::prepare() {
     if (bound_generation_ != session_.generation) {
         executor_.bind(session_.arena ? session_.arena->data() : nullptr, session_.persistent);
         bound_generation_ = session_.generation;
+        warm_ = false;
     } else if (session_.arena_user == this) {
         return;
     }
@@ -53,8 +54,11 @@ void CompiledPlan::set_input(const std::string& name, const void* host, std::siz
 
 void CompiledPlan::run() {
     prepare_run();
-    executor_.run(session_.options.poison);
-    has_run_ = true;
+    // The first run after a bind loads modules and makes library contexts, which cannot be recorded.
+    const bool recorded = session_.options.recorded && !session_.options.poison && warm_;
+    if (!recorded || !executor_.replay())
+        executor_.run(session_.options.poison);
+    warm_ = has_run_ = true;
 }
 
 void CompiledPlan::run_profiled() {

@@ -37,6 +37,7 @@ private:
     std::size_t bound_generation_ = 0;
     std::set<std::string> given_; ///< inputs that are in the arena
     bool has_run_ = false;
+    bool warm_ = false; ///< has run since it was bound
 };
 
 } // namespace espalier

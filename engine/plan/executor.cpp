@@ -13,6 +13,7 @@ Executor::Executor(Backend& backend, Program program, Arena arena)
 
 void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
     base_ = arena;
+    recording_.reset(); // it holds the old addresses
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
         const auto& value = program_.values[i];
         addresses_[i] = value.place == Value::Place::persistent ? persistent.at(value.persistent).address
@@ -40,6 +41,17 @@ void Executor::run(bool poison) {
             poison_outputs(program_.steps[i], i);
         program_.steps[i].kernel->run();
     }
+}
+
+bool Executor::replay() {
+    if (!recording_)
+        recording_ = backend_.record([this] {
+            for (auto& step : program_.steps)
+                step.kernel->run();
+        });
+    if (recording_)
+        recording_->replay();
+    return recording_ != nullptr;
 }
 
 void Executor::run_profiled() {

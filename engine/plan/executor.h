@@ -7,6 +7,7 @@
 #include "plan/program.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,9 @@ public:
     /// that take no input's place, workspace) is filled with rubbish before, as is the whole arena but the inputs at
     /// the start.
     void run(bool poison);
+    /// The same launches as one recording, made at the first call after bind(). False, and nothing has run, where the
+    /// backend records nothing. Throws DeviceError if they cannot be recorded.
+    [[nodiscard]] bool replay();
     /// Waits for every kernel and writes its time into its PlannedOp.
     void run_profiled();
     /// Address of a value after bind().
@@ -39,6 +43,7 @@ private:
     Backend& backend_;
     Program program_;
     Arena arena_;
+    std::unique_ptr<Recording> recording_;
     std::byte* base_ = nullptr;
     std::vector<std::byte*> addresses_; ///< of each value
 };

@@ -63,8 +63,9 @@ public:
     struct Options {
         std::size_t plans = 8; ///< plans kept
         std::size_t memory_limit =
-            0;               ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
-        bool poison = false; ///< fill the arena with rubbish before every run (tests)
+            0;                ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
+        bool recorded = true; ///< steps are recorded and replayed as a whole where the backend can (CUDA graphs)
+        bool poison = false;  ///< fill the arena with rubbish before every run (tests)
     };
 
     Session(Backend& backend, Options options);

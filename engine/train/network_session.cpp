@@ -25,7 +25,8 @@ NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const
 }
 
 bool is_working_memory(const std::string& name, const std::string& slot) {
-    return name == step_block::name || name == history_name || slot == gradient_sum_slot;
+    return name == step_block::name || name == loss_scale_name || name == good_steps_name || name == history_name ||
+           slot == gradient_sum_slot;
 }
 
 } // namespace
@@ -38,7 +39,12 @@ Graph training_graph(const RunConfig& config) {
 }
 
 NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit)
-    : config_(config), session_(backend, {.plans = plans_kept, .memory_limit = memory_limit}) {}
+    : config_(config), session_(backend, {.plans = plans_kept,
+                                          .memory_limit = memory_limit,
+                                          .recorded = config.toggles.effective().cuda_graphs}) {
+    if (config_.toggles.precision == "auto")
+        config_.toggles.precision = backend.automatic_precision();
+}
 
 const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, UpdateParts parts) {
     const std::string key = "train " + std::to_string(batch) + (parts.apply ? " apply" : "");

@@ -99,7 +99,7 @@ AppendUpdate make_update(const OptimizerConfig& config, UpdateParts parts, std::
         GraphBuilder builder(graph);
         builder.set_stage(Stage::update);
         builder.set_place("", ""); // buffers are named by the path
-        const TensorId step = builder.buffer(step_block::name, {step_block::size}, zero);
+        const TensorId step = step_buffer(builder);
 
         std::vector<Trained> trained;
         for (const auto& [parameter, gradient] : gradients)

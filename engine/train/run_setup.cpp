@@ -114,7 +114,9 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
     const BackendOptions options{.threads = config.threads,
                                  .deterministic = toggles.deterministic,
                                  .winograd = toggles.winograd,
-                                 .reference_separable = toggles.reference_separable};
+                                 .reference_separable = toggles.reference_separable,
+                                 .tf32 = toggles.precision != "fp32",
+                                 .tune = !toggles.safe_mode};
     return choose_backend(config.backend, training_graph(config), options);
 }
 

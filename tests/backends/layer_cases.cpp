@@ -168,6 +168,11 @@ void add_linear_and_losses(std::vector<OpCase>& cases) {
 } // namespace
 
 void add_layer_cases(std::vector<OpCase>& cases) {
+    cases.push_back({"cast of one", "cast", {data({2, 3, 5, 4})}, {{"type", std::string("f32")}}});
+    cases.push_back({"cast of many",
+                     "cast",
+                     {parameter({4, 3, 3, 3}), given({7}, {}, Role::parameter), given({2, 5}), given({1, 1, 9, 300})},
+                     {{"type", std::string("f32")}}});
     add_normalization(cases);
     add_pooling(cases);
     add_elementwise(cases);

@@ -67,6 +67,24 @@ void add_update_cases(std::vector<OpCase>& cases) {
                      {},
                      {2, 4}});
     cases.push_back({"gradient_norm", "gradient_norm", {step(), given({3, 4, 3, 3}), given({7}), given({2, 2})}});
+    cases.push_back({"loss_scale", "loss_scale", {step(), buffer({1}, {1024})}, {}, {0}});
+    cases.push_back({"update_loss_scale: overflow",
+                     "update_loss_scale",
+                     {one(infinite), buffer({1}, {1024}), buffer({1}, {7})},
+                     {},
+                     {1, 2}});
+    cases.push_back({"update_loss_scale: at the floor",
+                     "update_loss_scale",
+                     {one(infinite), buffer({1}, {1}), buffer({1}, {7})},
+                     {},
+                     {1, 2}});
+    cases.push_back(
+        {"update_loss_scale: good", "update_loss_scale", {one(3), buffer({1}, {1024}), buffer({1}, {7})}, {}, {1, 2}});
+    cases.push_back({"update_loss_scale: doubles",
+                     "update_loss_scale",
+                     {one(3), buffer({1}, {1024}), buffer({1}, {7})},
+                     {{"interval", std::int64_t{8}}},
+                     {1, 2}});
     cases.push_back(sgd("plain", std::nullopt, {}));
     cases.push_back(sgd("decay", std::nullopt, {{"weight_decay", 0.01}}));
     cases.push_back(sgd("decay but not of the second", std::nullopt,

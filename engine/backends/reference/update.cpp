@@ -126,12 +126,37 @@ Compute adam(const Graph& graph, const Op& op) {
     };
 }
 
+Compute loss_scale(const Graph&, const Op&) {
+    return [](const Arrays& arrays) {
+        arrays.out(0)[0] = arrays.in(1)[0];
+        arrays.out(1)[step_block::loss_scale] = arrays.in(1)[0];
+    };
+}
+
+/// Dynamic loss scaling of Micikevicius et al. (2018): halved by an overflow, doubled after `interval` good steps.
+Compute update_loss_scale(const Graph&, const Op& op) {
+    return [interval = static_cast<double>(op.attributes.integer("interval", 2000))](const Arrays& arrays) {
+        auto *scale = arrays.out(0), *good_steps = arrays.out(1);
+        if (!std::isfinite(arrays.in(0)[0])) {
+            *scale = std::max(*scale / 2, 1.0);
+            *good_steps = 0;
+        } else if (*good_steps + 1 >= interval) {
+            *scale *= 2;
+            *good_steps = 0;
+        } else {
+            *good_steps += 1;
+        }
+    };
+}
+
 } // namespace
 
 void add_update(Kinds& kinds) {
     kinds["record"] = record;
     kinds["accumulate"] = accumulate;
     kinds["gradient_norm"] = gradient_norm;
+    kinds["loss_scale"] = loss_scale;
+    kinds["update_loss_scale"] = update_loss_scale;
     kinds["sgd"] = sgd;
     kinds["adam"] = adam;
 }

@@ -34,8 +34,8 @@ TensorId through_activation(const GradientRequest& request) {
 }
 
 void register_activation(OpRegistry& registry) {
-    registry.add({.kind = "relu", .infer = infer_relu, .gradient = relu_gradient});
-    registry.add({.kind = "relu_gradient", .infer = infer_relu_gradient});
+    registry.add({.kind = "relu", .infer = infer_relu, .gradient = relu_gradient, .type_of = {0}});
+    registry.add({.kind = "relu_gradient", .infer = infer_relu_gradient, .type_of = {1}});
 }
 
 } // namespace espalier

@@ -94,6 +94,12 @@ void Arguments::expect_type(std::size_t index, const std::string& name, DType ex
                std::string(name_of(type)) + ".");
 }
 
+void Arguments::expect_floating(std::size_t index, const std::string& name) const {
+    const auto type = graph_.tensor(op_.inputs.at(index)).type;
+    if (type != DType::f32 && type != DType::f16 && type != DType::bf16)
+        refuse(name + " must be f32, f16 or bf16, but is " + std::string(name_of(type)) + ".");
+}
+
 Shape Arguments::shape_attribute(const std::string& name, std::size_t least_rank, std::size_t most_rank) const {
     const auto extents = attributes().integers(name);
     if (extents.size() < least_rank || extents.size() > most_rank)

@@ -52,6 +52,8 @@ public:
     /// An input of exactly that shape; an absent one passes if it is optional.
     void expect_shape(std::size_t index, const std::string& name, const Shape& expected, bool optional = false) const;
     void expect_type(std::size_t index, const std::string& name, DType expected) const;
+    /// f32, f16 or bf16.
+    void expect_floating(std::size_t index, const std::string& name) const;
 
     /// A shape given as an attribute, of that many dimensions, each at least 1.
     [[nodiscard]] Shape shape_attribute(const std::string& name, std::size_t least_rank, std::size_t most_rank) const;

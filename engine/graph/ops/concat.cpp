@@ -54,7 +54,7 @@ std::vector<OutputSpec> infer_reshape(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(1, 1);
     const auto& x = arguments.shape(0, "x", 1, Shape::max_rank);
-    arguments.expect_type(0, "x", DType::f32);
+    arguments.expect_floating(0, "x");
     const auto y = arguments.shape_attribute("shape", 1, Shape::max_rank);
     if (y.count() != x.count())
         arguments.refuse("shape must hold as many elements as x, " + std::to_string(x.count()) + " (" + x.text() +
@@ -121,12 +121,12 @@ std::vector<TensorId> scatter_gradient(const GradientRequest& request) {
 } // namespace
 
 void register_concat(OpRegistry& registry) {
-    registry.add({.kind = "concat", .infer = infer_concat, .gradient = concat_gradient});
-    registry.add({.kind = "reshape", .infer = infer_reshape, .gradient = reshape_gradient});
-    registry.add({.kind = "slice", .infer = infer_slice, .gradient = scatter_gradient});
-    registry.add({.kind = "slice_gradient", .infer = infer_slice_gradient});
-    registry.add({.kind = "shifted_slice", .infer = infer_shifted_slice, .gradient = scatter_gradient});
-    registry.add({.kind = "shifted_slice_gradient", .infer = infer_shifted_slice_gradient});
+    registry.add({.kind = "concat", .infer = infer_concat, .gradient = concat_gradient, .type_of = {0}});
+    registry.add({.kind = "reshape", .infer = infer_reshape, .gradient = reshape_gradient, .type_of = {0}});
+    registry.add({.kind = "slice", .infer = infer_slice, .gradient = scatter_gradient, .type_of = {0}});
+    registry.add({.kind = "slice_gradient", .infer = infer_slice_gradient, .type_of = {0}});
+    registry.add({.kind = "shifted_slice", .infer = infer_shifted_slice, .gradient = scatter_gradient, .type_of = {0}});
+    registry.add({.kind = "shifted_slice_gradient", .infer = infer_shifted_slice_gradient, .type_of = {0}});
 }
 
 } // namespace espalier

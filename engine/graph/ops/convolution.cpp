@@ -195,16 +195,20 @@ void register_convolution(OpRegistry& registry) {
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.outputs[0]), graph.shape(op.inputs[1])); },
          .arity = 3,
+         .type_of = {0},
          .prepare = make_images});
     registry.add(
-        {.kind = "conv2d_input_gradient", .infer = infer_input_gradient, .cost = [](const Graph& graph, const Op& op) {
-             return multiply_adds(graph.shape(op.inputs[0]), graph.shape(op.inputs[1]));
-         }});
-    registry.add({.kind = "conv2d_weight_gradient",
-                  .infer = infer_weight_gradient,
-                  .cost = [](const Graph& graph, const Op& op) {
-                      return multiply_adds(graph.shape(op.inputs[1]), graph.shape(op.outputs[0]));
-                  }});
+        {.kind = "conv2d_input_gradient",
+         .infer = infer_input_gradient,
+         .cost = [](const Graph& graph,
+                    const Op& op) { return multiply_adds(graph.shape(op.inputs[0]), graph.shape(op.inputs[1])); },
+         .type_of = {0}});
+    registry.add(
+        {.kind = "conv2d_weight_gradient",
+         .infer = infer_weight_gradient,
+         .cost = [](const Graph& graph,
+                    const Op& op) { return multiply_adds(graph.shape(op.inputs[1]), graph.shape(op.outputs[0])); },
+         .type_of = {1}});
     registry.add(
         {.kind = "conv_transpose2d",
          .infer = infer_transposed,
@@ -212,6 +216,7 @@ void register_convolution(OpRegistry& registry) {
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.inputs[0]), graph.shape(op.inputs[1])); },
          .arity = 3,
+         .type_of = {0},
          .prepare = make_images});
 }
 

@@ -70,8 +70,8 @@ std::vector<OutputSpec> infer_constant(const Graph& graph, const Op& op) {
 } // namespace
 
 void register_elementwise(OpRegistry& registry) {
-    registry.add({.kind = "add", .infer = infer_add, .gradient = add_gradient});
-    registry.add({.kind = "scale", .infer = infer_scale, .gradient = scale_gradient});
+    registry.add({.kind = "add", .infer = infer_add, .gradient = add_gradient, .type_of = {0}});
+    registry.add({.kind = "scale", .infer = infer_scale, .gradient = scale_gradient, .type_of = {0}});
     registry.add({.kind = "dot", .infer = infer_dot, .gradient = dot_gradient});
     registry.add({.kind = "constant", .infer = infer_constant});
 }

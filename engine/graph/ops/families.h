@@ -13,6 +13,7 @@ void register_activation(OpRegistry& registry);
 void register_pooling(OpRegistry& registry);
 void register_elementwise(OpRegistry& registry);
 void register_weighted_sum(OpRegistry& registry);
+void register_cast(OpRegistry& registry);
 void register_concat(OpRegistry& registry);
 void register_softmax(OpRegistry& registry);
 void register_loss(OpRegistry& registry);

@@ -67,16 +67,20 @@ void register_linear(OpRegistry& registry) {
          .gradient = linear_gradient,
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.inputs[1])); },
-         .arity = 3});
+         .arity = 3,
+         .type_of = {0}});
     registry.add(
-        {.kind = "linear_input_gradient", .infer = infer_input_gradient, .cost = [](const Graph& graph, const Op& op) {
-             return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.inputs[1]));
-         }});
-    registry.add({.kind = "linear_weight_gradient",
-                  .infer = infer_weight_gradient,
-                  .cost = [](const Graph& graph, const Op& op) {
-                      return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.outputs[0]));
-                  }});
+        {.kind = "linear_input_gradient",
+         .infer = infer_input_gradient,
+         .cost = [](const Graph& graph,
+                    const Op& op) { return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.inputs[1])); },
+         .type_of = {0}});
+    registry.add(
+        {.kind = "linear_weight_gradient",
+         .infer = infer_weight_gradient,
+         .cost = [](const Graph& graph,
+                    const Op& op) { return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.outputs[0])); },
+         .type_of = {1}});
     registry.add({.kind = "channel_sum", .infer = infer_channel_sum});
 }
 

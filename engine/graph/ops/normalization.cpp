@@ -104,10 +104,14 @@ BatchNorm BatchNorm::from(const Attributes& attributes) {
 }
 
 void register_normalization(OpRegistry& registry) {
-    registry.add({.kind = "batch_norm", .infer = infer_batch_norm, .gradient = batch_norm_gradient, .arity = 6});
-    registry.add({.kind = "batch_norm_apply", .infer = infer_apply, .arity = 6});
-    registry.add({.kind = "batch_norm_inference", .infer = infer_apply, .arity = 6});
-    registry.add({.kind = "batch_norm_gradient", .infer = infer_gradient, .arity = 7});
+    registry.add({.kind = "batch_norm",
+                  .infer = infer_batch_norm,
+                  .gradient = batch_norm_gradient,
+                  .arity = 6,
+                  .type_of = {0, -1}});
+    registry.add({.kind = "batch_norm_apply", .infer = infer_apply, .arity = 6, .type_of = {0}});
+    registry.add({.kind = "batch_norm_inference", .infer = infer_apply, .arity = 6, .type_of = {0}});
+    registry.add({.kind = "batch_norm_gradient", .infer = infer_gradient, .arity = 7, .type_of = {1, -1, -1, 1}});
 }
 
 } // namespace espalier

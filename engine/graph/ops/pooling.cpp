@@ -116,12 +116,12 @@ std::int64_t Pooling::extent(std::size_t axis, std::int64_t input) const {
 }
 
 void register_pooling(OpRegistry& registry) {
-    registry.add({.kind = "max_pool2d", .infer = infer_max_pool, .gradient = max_pool_gradient});
-    registry.add({.kind = "max_pool2d_gradient", .infer = infer_max_pool_gradient});
-    registry.add({.kind = "avg_pool2d", .infer = infer_avg_pool, .gradient = avg_pool_gradient});
-    registry.add({.kind = "avg_pool2d_gradient", .infer = infer_avg_pool_gradient});
-    registry.add({.kind = "global_avg_pool", .infer = infer_global, .gradient = global_gradient});
-    registry.add({.kind = "global_avg_pool_gradient", .infer = infer_global_gradient});
+    registry.add({.kind = "max_pool2d", .infer = infer_max_pool, .gradient = max_pool_gradient, .type_of = {0, -1}});
+    registry.add({.kind = "max_pool2d_gradient", .infer = infer_max_pool_gradient, .type_of = {0}});
+    registry.add({.kind = "avg_pool2d", .infer = infer_avg_pool, .gradient = avg_pool_gradient, .type_of = {0}});
+    registry.add({.kind = "avg_pool2d_gradient", .infer = infer_avg_pool_gradient, .type_of = {0}});
+    registry.add({.kind = "global_avg_pool", .infer = infer_global, .gradient = global_gradient, .type_of = {0}});
+    registry.add({.kind = "global_avg_pool_gradient", .infer = infer_global_gradient, .type_of = {0}});
 }
 
 } // namespace espalier

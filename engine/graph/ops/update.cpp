@@ -117,12 +117,35 @@ std::vector<OutputSpec> infer_adam(const Graph& graph, const Op& op) {
                            "(parameter, g, exp_avg, exp_avg_sq, steps)");
 }
 
+std::vector<OutputSpec> infer_loss_scale(const Graph& graph, const Op& op) {
+    const Arguments arguments(graph, op);
+    arguments.expect_count(2, 2);
+    expect_step(arguments);
+    arguments.expect_shape(1, "scale", {1});
+    arguments.expect_changes({op.inputs[0]}, "step");
+    return {{{1}}};
+}
+
+std::vector<OutputSpec> infer_update_loss_scale(const Graph& graph, const Op& op) {
+    const Arguments arguments(graph, op);
+    arguments.expect_count(3, 3);
+    arguments.expect_shape(0, "norm", {1});
+    arguments.expect_shape(1, "scale", {1});
+    arguments.expect_shape(2, "good_steps", {1});
+    if (const auto interval = op.attributes.integer("interval", 2000); interval < 1)
+        arguments.refuse("interval must be at least 1, but is " + std::to_string(interval) + ".");
+    arguments.expect_changes({op.inputs[1], op.inputs[2]}, "scale and good_steps");
+    return {};
+}
+
 } // namespace
 
 void register_update(OpRegistry& registry) {
     registry.add({.kind = "record", .infer = infer_record, .pure = false});
     registry.add({.kind = "accumulate", .infer = infer_accumulate, .pure = false});
     registry.add({.kind = "gradient_norm", .infer = infer_gradient_norm});
+    registry.add({.kind = "loss_scale", .infer = infer_loss_scale, .pure = false});
+    registry.add({.kind = "update_loss_scale", .infer = infer_update_loss_scale, .pure = false});
     registry.add({.kind = "sgd", .infer = infer_sgd, .pure = false});
     registry.add({.kind = "adam", .infer = infer_adam, .pure = false});
 }

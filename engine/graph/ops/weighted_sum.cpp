@@ -86,8 +86,9 @@ std::vector<TensorId> weighted_sum_gradient(const GradientRequest& request) {
 } // namespace
 
 void register_weighted_sum(OpRegistry& registry) {
-    registry.add({.kind = "weighted_sum", .infer = infer_weighted_sum, .gradient = weighted_sum_gradient});
-    registry.add({.kind = "weighted_sum_gradient", .infer = infer_gradient});
+    registry.add(
+        {.kind = "weighted_sum", .infer = infer_weighted_sum, .gradient = weighted_sum_gradient, .type_of = {1}});
+    registry.add({.kind = "weighted_sum_gradient", .infer = infer_gradient, .type_of = {1}});
     registry.add({.kind = "weighted_sum_weight_gradient", .infer = infer_weight_gradient});
 }
 

@@ -20,6 +20,8 @@ struct Options {
     std::int64_t batch = 0;
     int threads = 0;
     double seconds = 6;
+    std::string precision = "auto";
+    bool tune = false, no_graph = false, deterministic = false;
     bool recompute = false, no_winograd = false, no_fuse = false, profile = false, json = false;
 };
 
@@ -131,10 +133,15 @@ int bench_step(const Options& options) {
     config.optimizer = {.kind = "sgd", .learning_rate = 0.025, .momentum = 0.9, .weight_decay = 3e-4};
     config.toggles.recompute = options.recompute;
     config.toggles.winograd = !options.no_winograd;
+    config.toggles.precision = options.precision;
+    config.toggles.cuda_graphs = !options.no_graph;
     config.toggles.fused = config.toggles.share = !options.no_fuse;
 
-    const auto backend =
-        make_backend(options.backend, {.threads = options.threads, .winograd = config.toggles.effective().winograd});
+    const auto backend = make_backend(options.backend, {.threads = options.threads,
+                                                        .deterministic = options.deterministic,
+                                                        .winograd = config.toggles.effective().winograd,
+                                                        .tf32 = options.precision != "fp32",
+                                                        .tune = options.tune});
     config.network = spec;
     NetworkSession session(*backend, config);
     const auto& step = session.training_step(batch);
@@ -163,7 +170,8 @@ int bench_step(const Options& options) {
     }
     const double step_ms = median(milliseconds);
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
-    const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/fp32";
+    const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
+                      (options.precision == "auto" ? std::string(backend->automatic_precision()) : options.precision);
     const double gflops = plan.model_flops() / step_ms / 1e6;
     const double images = static_cast<double>(batch) / step_ms * 1e3;
     const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
@@ -202,8 +210,13 @@ void add_bench_command(CLI::App& app, Action& chosen) {
     step->add_option("--batch", options->batch, "Images a step; 0: the network's usual number")
         ->check(CLI::Range(0, 65536));
     step->add_option("--threads", options->threads, "CPU threads; 0: all")->check(CLI::Range(0, 1024));
-    step->add_option("--backend", options->backend, "cpu or reference");
+    step->add_option("--backend", options->backend, "cuda, cpu or reference");
     step->add_option("--seconds", options->seconds, "At least so long is measured")->check(CLI::Range(0.0, 3600.0));
+    step->add_option("--precision", options->precision, "auto, fp16, bf16, tf32 or fp32")
+        ->check(CLI::IsMember({"auto", "fp16", "bf16", "tf32", "fp32"}));
+    step->add_flag("--tune", options->tune, "Choose algorithms by timing them (GPU)");
+    step->add_flag("--no-graph", options->no_graph, "Launch kernels one by one (GPU)");
+    step->add_flag("--deterministic", options->deterministic, "Only deterministic kernels");
     step->add_flag("--recompute", options->recompute, "Recompute activations in the backward (less memory)");
     step->add_flag("--no-winograd", options->no_winograd, "Only direct convolutions");
     step->add_flag("--no-passes", options->no_fuse, "Leave out sharing and fusing");

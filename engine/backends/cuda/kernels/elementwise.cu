@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/kernels/elementwise.h"
-
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/elementwise.h"
 
 namespace espalier::cuda {
 namespace {
@@ -85,15 +84,6 @@ __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
     }
 }
 
-template <class From, class To>
-__global__ void cast_kernel(const From* x, To* y, std::int64_t count) {
-    const auto eights = count / 8;
-    for (auto i = grid_index(); i < eights; i += grid_size())
-        store8(y + 8 * i, load8(x + 8 * i));
-    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
-        y[i] = from_float<To>(to_float(x[i]));
-}
-
 template <class T>
 __global__ void dot_kernel(const T* a, const T* b, double* partials, std::int64_t count) {
     __shared__ double shared[threads / 32];
@@ -162,17 +152,6 @@ void launch_constant(void* y, float value, std::int64_t count, DType type, cudaS
         // The old content is read and dropped: a constant is small.
         map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(y), static_cast<T*>(y), count,
                                                                  Constant{value});
-    });
-}
-
-void launch_cast(const void* x, DType from, void* y, DType to, std::int64_t count, cudaStream_t stream) {
-    with_type(from, [&](auto source) {
-        using From = decltype(source);
-        with_type(to, [&](auto target) {
-            using To = decltype(target);
-            cast_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const From*>(x), static_cast<To*>(y),
-                                                                     count);
-        });
     });
 }
 

@@ -24,8 +24,6 @@ void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int6
 void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream);
 /// y = value.
 void launch_constant(void* y, float value, std::int64_t count, DType type, cudaStream_t stream);
-/// From one floating type to another.
-void launch_cast(const void* x, DType from, void* y, DType to, std::int64_t count, cudaStream_t stream);
 
 /// Doubles that launch_dot needs.
 inline constexpr std::int64_t dot_partials = 512;

@@ -32,9 +32,7 @@ private:
     Arguments arguments_;
 };
 
-Order natural_order(const Tensor& tensor) {
-    return tensor.shape.rank() == 4 ? Order::channels_last : Order::plain;
-}
+Order natural_order(const Tensor& tensor) { return tensor.shape.rank() == 4 ? Order::channels_last : Order::plain; }
 
 } // namespace
 
@@ -80,6 +78,7 @@ Lowered Context::flat(std::size_t first, std::size_t last) const {
 const LoweringTable& lowering_table() {
     static const LoweringTable table = [] {
         LoweringTable all;
+        add_cast(all);
         add_convolution(all);
         add_elementwise(all);
         add_optimizer(all);

@@ -93,6 +93,7 @@ struct LoweringRule {
 
 using LoweringTable = std::map<std::string, LoweringRule, std::less<>>;
 
+void add_cast(LoweringTable& table);
 void add_convolution(LoweringTable& table);
 void add_elementwise(LoweringTable& table);
 void add_linear(LoweringTable& table);

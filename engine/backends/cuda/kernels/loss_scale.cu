@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/loss_scale.h"
+
+#include "graph/step_block.h"
+
+namespace espalier::cuda {
+namespace {
+
+__global__ void loss_scale_kernel(const float* scale, float* copy, float* step) {
+    *copy = *scale;
+    step[step_block::loss_scale] = *scale;
+}
+
+__global__ void update_kernel(const float* norm, float* scale, float* good_steps, float interval) {
+    if (!isfinite(*norm)) {
+        *scale = fmaxf(*scale / 2.0F, 1.0F);
+        *good_steps = 0.0F;
+    } else if (*good_steps + 1.0F >= interval) {
+        *scale *= 2.0F;
+        *good_steps = 0.0F;
+    } else {
+        *good_steps += 1.0F;
+    }
+}
+
+} // namespace
+
+void launch_loss_scale(const float* scale, float* copy, float* step, cudaStream_t stream) {
+    loss_scale_kernel<<<1, 1, 0, stream>>>(scale, copy, step);
+}
+
+void launch_update_loss_scale(const float* norm, float* scale, float* good_steps, float interval,
+                              cudaStream_t stream) {
+    update_kernel<<<1, 1, 0, stream>>>(norm, scale, good_steps, interval);
+}
+
+} // namespace espalier::cuda
