@@ -6,26 +6,26 @@
 #include "settings.h"
 
 #include <QMainWindow>
-#include <QStackedWidget>
 #include <QTimer>
 #include <memory>
 
-class QLabel;
-class QMenu;
-class QPushButton;
-class QToolButton;
+class QStackedWidget;
 
 namespace espalier {
 
+class CloseGuard;
 class ConfigurePage;
+class Notifications;
 class PresetGallery;
+class PresetList;
+class RunActions;
 class RunPage;
 class StateBand;
 class StatusStrip;
-class ToggleSwitch;
+class ToolBar;
 
 /// Arranges the parts of the window and connects them. What a run is knows its RunModel, what runs there are knows the
-/// RunStore.
+/// RunStore, what can be done to one knows RunActions.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
@@ -58,52 +58,37 @@ private:
     void build_tool_bar();
     void build_menu();
     void build_pages();
+    void arrange();
     void connect_machine();
+    void connect_runs();
     void tick();
-    void toggle_pause();
-    void take_probe(const Json& answer);
-    void take_presets(const Json& answer);
+    void show_device(const Json& probe);
     void update_controls();
     void update_strip();
-    void act(const QString& command);
-    void ask_plan(const Json& config);
-    void ask_scan(const QString& data);
-    void copy_command();
-    void copy_report();
-    void more_epochs();
+    void act(const QString& action);
     void tell(const QString& text, bool fault);
-    void run_ended(const QString& path, RunState now);
-    [[nodiscard]] RunModel* current() const;
-
-    struct Preset {
-        QString title;
-        Json config;
-    };
+    [[nodiscard]] RunModel* current() const; ///< the run that is looked at, if one is
 
     Options options_;
     Settings settings_;
-    Machine* machine_ = nullptr;
-    RunStore* store_ = nullptr;
-    std::map<QString, Preset> presets_;
+    Machine* machine_;
+    RunStore* store_;
+    PresetList* presets_;
+    RunActions* actions_;
+    CloseGuard* guard_;
+    Notifications* notifications_;
     std::unique_ptr<Replay> replay_;
     QString replay_path_;
     QTimer timer_; ///< the only one that moves the window
 
-    QWidget* tool_bar_ = nullptr;
-    QPushButton *machine_button_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *checkpoint_ = nullptr;
-    QToolButton* menu_button_ = nullptr;
-    ToggleSwitch* safe_ = nullptr;
-    RunRail* rail_ = nullptr;
-    StateBand* message_ = nullptr;
-    QStackedWidget* pages_ = nullptr;
-    PresetGallery* gallery_ = nullptr;
-    ConfigurePage* configure_ = nullptr;
-    RunPage* run_page_ = nullptr;
-    StatusStrip* strip_ = nullptr;
-    QString device_line_;
-    std::int64_t plan_request_ = 0, scan_request_ = 0;
-    bool closing_ = false;
-    bool stopping_all_ = false;
+    ToolBar* tool_bar_;
+    RunRail* rail_;
+    StateBand* message_;
+    QStackedWidget* pages_;
+    PresetGallery* gallery_;
+    ConfigurePage* configure_;
+    RunPage* run_page_;
+    StatusStrip* strip_;
 };
 
 } // namespace espalier

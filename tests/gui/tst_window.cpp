@@ -222,18 +222,12 @@ private slots:
         QVERIFY(driver.click(QStringLiteral("start")));
         QVERIFY(driver.wait_for_step(10));
         const auto answer = [&](const QString& button) {
-            QTimer::singleShot(200, driver.window.get(), [button] {
-                auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-                QVERIFY(box);
-                for (auto* choice : box->buttons())
-                    if (choice->text().contains(button))
-                        choice->click();
-            });
-            return driver.window->close();
+            QVERIFY(!driver.window->close());
+            QVERIFY(driver.click(button));
         };
-        QVERIFY(!answer(QStringLiteral("Cancel")));
+        answer(QStringLiteral("cancelClose"));
         QVERIFY(driver.window->isVisible());
-        QVERIFY(!answer(QStringLiteral("Save and stop"))); // closes by itself once the run has ended
+        answer(QStringLiteral("saveAndStop")); // closes by itself once the run has ended
         QTRY_VERIFY(!driver.window->isVisible());
         QCOMPARE(driver.run()->state(), RunState::stopped);
     }

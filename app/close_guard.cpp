@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "close_guard.h"
+
+#include <QMessageBox>
+#include <QPushButton>
+
+namespace espalier {
+
+CloseGuard::CloseGuard(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {
+    connect(store, &RunStore::state_changed, this, &CloseGuard::close_when_ended);
+}
+
+bool CloseGuard::may_close() {
+    const auto runs = static_cast<int>(store_->active().size());
+    if (decided_ || runs == 0)
+        return true;
+    ask(runs);
+    return false;
+}
+
+void CloseGuard::ask(int runs) {
+    auto* box = new QMessageBox(window_);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setObjectName(QStringLiteral("closeDialog"));
+    box->setWindowTitle(tr("A run is still training"));
+    box->setText(runs == 1 ? tr("A run is still training.") : tr("%1 runs are still training.").arg(runs));
+    box->setInformativeText(tr("It can go on without the window and will be here again at the next start."));
+    auto* keep = box->addButton(tr("Keep training"), QMessageBox::AcceptRole);
+    auto* stop = box->addButton(tr("Save and stop"), QMessageBox::DestructiveRole);
+    auto* cancel = box->addButton(tr("Cancel"), QMessageBox::RejectRole);
+    keep->setProperty("kind", "primary");
+    keep->setObjectName(QStringLiteral("keepTraining"));
+    stop->setObjectName(QStringLiteral("saveAndStop"));
+    cancel->setObjectName(QStringLiteral("cancelClose"));
+    box->setDefaultButton(keep);
+    connect(box, &QMessageBox::finished, this, [this, box, keep, stop] {
+        decided_ = box->clickedButton() == keep || box->clickedButton() == stop;
+        if (box->clickedButton() == stop)
+            stop_all();
+        else if (decided_)
+            window_->close();
+    });
+    box->open();
+}
+
+void CloseGuard::stop_all() {
+    stopping_ = true;
+    for (const QString& path : store_->active()) {
+        store_->open(path); // whoever is not attached to is not told of its end
+        store_->command(path, QStringLiteral("stop"));
+    }
+    emit told(tr("Saving and stopping. The window closes by itself."));
+    close_when_ended();
+}
+
+void CloseGuard::close_when_ended() {
+    if (stopping_ && store_->active().isEmpty())
+        window_->close();
+}
+
+} // namespace espalier

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_summary.h"
+
+#include "format.h"
+#include "json_convert.h"
+#include "report.h"
+
+#include <QCoreApplication>
+
+namespace espalier {
+
+DeviceSummary summarize_devices(const Json& probe) {
+    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::DeviceSummary", text); };
+    DeviceSummary summary;
+    const auto devices = probe.find("devices");
+    if (devices == probe.end() || !devices->is_array())
+        return summary;
+    for (const Json& device : *devices) {
+        if (!device.is_object() || text_at(device, "backend") == u"reference")
+            continue;
+        const bool gpu = text_at(device, "backend") == u"cuda";
+        if (!protocol::flag_at(device, "usable")) {
+            if (gpu)
+                summary.reason = text_at(device, "reason");
+            continue;
+        }
+        if (!summary.device.isEmpty() && !gpu)
+            continue;
+        const double bytes = protocol::number_at(device, "memory_bytes");
+        summary.device = text_at(device, "name");
+        summary.line = tr("%1 ready").arg(shortened(summary.device)) +
+                       (bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes)) : QString());
+    }
+    if (summary.device.isEmpty())
+        summary.line = tr("No device can train here: %1").arg(summary.reason);
+    return summary;
+}
+
+} // namespace espalier

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "worker/protocol.h"
+
+#include <QString>
+
+namespace espalier {
+
+/// What a machine's answer to `probe` says, for people.
+struct DeviceSummary {
+    QString device; ///< that trains: the GPU if there is a usable one; empty if nothing can train
+    QString line;   ///< "EPYC 7B13 ready · 24 GB of memory", or why nothing can train
+    QString reason; ///< why it is not the GPU; empty if it is, or if there is none
+};
+[[nodiscard]] DeviceSummary summarize_devices(const Json& probe);
+
+} // namespace espalier

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "main_menu.h"
+
+#include <QActionGroup>
+
+namespace espalier {
+
+template <typename Slot>
+QAction* MainMenu::add(QMenu* into, const QString& text, const QKeySequence& keys, Slot slot) {
+    auto* action = into->addAction(text);
+    action->setShortcut(keys);
+    connect(action, &QAction::triggered, this, std::move(slot));
+    window_->addAction(action); // its key works while the menu is closed
+    return action;
+}
+
+MainMenu::MainMenu(QWidget* window) : QMenu(window), window_(window) {
+    add(this, tr("New run"), QKeySequence::New, [this] { emit new_run_requested(); });
+    add(this, tr("Search runs"), QKeySequence::Find, [this] { emit search_requested(); });
+    addSeparator();
+    add_run_menu();
+    add_view_menu();
+    addSeparator();
+    add(this, tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
+    add(this, tr("Menu"), Qt::Key_F10, [this] { emit menu_requested(); })->setVisible(false);
+}
+
+void MainMenu::add_run_menu() {
+    auto* run = addMenu(tr("Run"));
+    // no shortcut: it would take the key from buttons that have the focus; the window's keyPressEvent() gets what they
+    // leave
+    add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); });
+    add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); });
+    add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); });
+    run->addSeparator();
+    add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
+    add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
+}
+
+void MainMenu::add_view_menu() {
+    auto* view = addMenu(tr("View"));
+    int index = 0;
+    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Log")}) {
+        add(view, tab, QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + index)),
+            [this, index] { emit tab_requested(index); });
+        ++index;
+    }
+    view->addSeparator();
+    add(view, tr("Follow the newest step"), QKeySequence(Qt::CTRL | Qt::Key_0), [this] { emit follow_requested(); });
+    view->addSeparator();
+    auto* looks = new QActionGroup(this);
+    for (const auto& [mode, name] : {std::pair{Theme::Mode::system, tr("Colours of the system")},
+                                     {Theme::Mode::light, tr("Light")},
+                                     {Theme::Mode::dark, tr("Dark")}}) {
+        auto* action = add(view, name, {}, [this, mode = mode] { emit theme_requested(mode); });
+        action->setCheckable(true);
+        action->setChecked(Theme::instance().mode() == mode);
+        looks->addAction(action);
+    }
+    view->addSeparator();
+    add(view, tr("Full screen"), Qt::Key_F11,
+        [this] { window_->isFullScreen() ? window_->showNormal() : window_->showFullScreen(); });
+}
+
+} // namespace espalier

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "theme.h"
+
+#include <QMenu>
+
+namespace espalier {
+
+/// The window's menu. Its keys work while it is closed: they belong to the window.
+class MainMenu : public QMenu {
+    Q_OBJECT
+
+public:
+    explicit MainMenu(QWidget* window);
+
+signals:
+    void new_run_requested();
+    void search_requested();
+    void pause_requested(); ///< or resume
+    void checkpoint_requested();
+    void stop_requested();
+    void action_requested(const QString& command); ///< report, folder
+    void tab_requested(int index);
+    void follow_requested();
+    void theme_requested(Theme::Mode mode);
+    void menu_requested(); ///< its own key
+
+private:
+    template <typename Slot>
+    QAction* add(QMenu* into, const QString& text, const QKeySequence& keys, Slot slot);
+    void add_run_menu();
+    void add_view_menu();
+
+    QWidget* window_;
+};
+
+} // namespace espalier

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "notifications.h"
+
+#include "format.h"
+
+#include <QApplication>
+#include <QWidget>
+
+namespace espalier {
+
+Notifications::Notifications(QWidget* window) : QObject(window), window_(window) {}
+
+QString Notifications::title(const RunModel* run) {
+    if (!run)
+        return tr("Espalier");
+    if (run->state() == RunState::running && run->last_step() > 0)
+        return tr("%1 % · %2 · Espalier").arg(100 * run->step() / run->last_step()).arg(run->name());
+    return tr("%1 · Espalier").arg(run->name());
+}
+
+void Notifications::set_run(const RunModel* run) {
+    if (const QString text = title(run); text != window_->windowTitle())
+        window_->setWindowTitle(text);
+}
+
+QString Notifications::news(const RunModel& run) {
+    switch (run.state()) {
+    case RunState::finished:
+        return run.best_accuracy() ? tr("%1 has finished: %2 of the validation images are told right.")
+                                         .arg(run.name(), format_percent(*run.best_accuracy()))
+                                   : tr("%1 has finished.").arg(run.name());
+    case RunState::failed:
+    case RunState::interrupted:
+        return run.reason().isEmpty() ? tr("%1 has ended before its time.").arg(run.name())
+                                      : tr("%1 has failed: %2").arg(run.name(), run.reason());
+    default:
+        return {};
+    }
+}
+
+void Notifications::run_ended(const RunModel& run) {
+    if (window_->isActiveWindow())
+        return;
+    QApplication::alert(window_);
+    const QString text = news(run);
+    if (text.isEmpty() || !QSystemTrayIcon::isSystemTrayAvailable())
+        return;
+    if (!tray_) {
+        tray_ = new QSystemTrayIcon(window_->windowIcon(), this);
+        tray_->setToolTip(tr("Espalier"));
+        const auto look = [this] {
+            window_->setWindowState(window_->windowState() & ~Qt::WindowMinimized);
+            window_->raise();
+            window_->activateWindow();
+            tray_->hide();
+        };
+        connect(tray_, &QSystemTrayIcon::messageClicked, this, look);
+        connect(tray_, &QSystemTrayIcon::activated, this, look);
+    }
+    tray_->show();
+    tray_->showMessage(tr("Espalier"), text,
+                       run.state() == RunState::finished ? QSystemTrayIcon::Information : QSystemTrayIcon::Warning);
+}
+
+} // namespace espalier

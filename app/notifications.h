@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "run_model.h"
+
+#include <QSystemTrayIcon>
+
+class QWidget;
+
+namespace espalier {
+
+/// Tells a person who is not looking: the window's title shows the progress, and the end of a run is announced by the
+/// desktop while another window is in front.
+class Notifications : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Notifications(QWidget* window);
+
+    void set_run(const RunModel* run); ///< that is looked at; none: the program's name alone
+    void run_ended(const RunModel& run);
+
+    [[nodiscard]] static QString title(const RunModel* run); ///< "42 % · quick-1 · Espalier"
+    /// What the desktop shows of an end; empty if it was asked for (a stop) and so is no news.
+    [[nodiscard]] static QString news(const RunModel& run);
+
+private:
+    QWidget* window_;
+    QSystemTrayIcon* tray_ = nullptr; ///< made for the first message: it is there to be clicked on, no more
+};
+
+} // namespace espalier

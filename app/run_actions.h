@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "run_store.h"
+
+class QWidget;
+
+namespace espalier {
+
+/// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
+/// commands (pause, resume, stop, checkpoint), and resume_safe, more_epochs, report, folder.
+class RunActions : public QObject {
+    Q_OBJECT
+
+public:
+    RunActions(RunStore* store, QWidget* window);
+
+    void perform(const QString& action, const RunModel& run);
+    void copy_command(const Json& config);                   ///< the command line that starts it
+    void set_safe_mode(bool on) { safe_mode_ = on; }         ///< of runs that are resumed
+    void set_device(const QString& line) { device_ = line; } ///< for reports
+
+signals:
+    void told(const QString& text); ///< what has been done, for a person
+
+private:
+    void resume(const QString& path, bool safe_mode);
+    void more_epochs(const RunModel& run);
+
+    RunStore* store_;
+    QWidget* window_;
+    QString device_;
+    bool safe_mode_ = false;
+};
+
+} // namespace espalier
