@@ -81,7 +81,10 @@ const LoweringTable& lowering_table() {
         add_cast(all);
         add_convolution(all);
         add_elementwise(all);
+        add_linear(all);
+        add_loss(all);
         add_optimizer(all);
+        add_shape(all);
         add_weighted_sum(all);
         return all;
     }();

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/dtype.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Softmax, losses and what is counted beside them. Sums over rows or pixels in double, in a fixed order.
+namespace espalier::cuda {
+
+/// A tensor cut along one axis: `outer` x `extent` x `inner`. Outer steps are `pitch` elements; those behind
+/// extent * inner are padding.
+struct SoftmaxShape {
+    std::int64_t outer = 1, extent = 1, inner = 1, pitch = 1;
+    DType type = DType::f32;
+};
+void launch_softmax(const void* x, void* y, const SoftmaxShape& shape, cudaStream_t stream);
+/// gx = y (gy - sum y gy).
+void launch_softmax_gradient(const void* y, const void* gy, void* gx, const SoftmaxShape& shape, cudaStream_t stream);
+
+/// Row-major scores [rows, classes] with an i32 label for each row.
+struct Scores {
+    std::int64_t rows = 0, classes = 0;
+    DType type = DType::f32; ///< of logits, probabilities and the gradient
+};
+/// loss [1], probabilities (may be null). `scratch` holds a double for each row. A label that is no class makes the
+/// loss not a number.
+void launch_cross_entropy(const void* logits, const int* labels, float* loss, void* probabilities, double* scratch,
+                          const Scores& scores, float smoothing, cudaStream_t stream);
+void launch_cross_entropy_gradient(const void* probabilities, const int* labels, const float* gloss, void* glogits,
+                                   const Scores& scores, float smoothing, cudaStream_t stream);
+/// Rows whose largest logit stands at the label; `scratch` holds a double for each row.
+void launch_correct_count(const void* logits, const int* labels, float* count, double* scratch, const Scores& scores,
+                          cudaStream_t stream);
+
+} // namespace espalier::cuda
