@@ -83,7 +83,9 @@ const LoweringTable& lowering_table() {
         add_elementwise(all);
         add_linear(all);
         add_loss(all);
+        add_normalization(all);
         add_optimizer(all);
+        add_pooling(all);
         add_shape(all);
         add_weighted_sum(all);
         return all;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/channel_tiles.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <string>
+
+namespace espalier::cuda {
+namespace {
+
+constexpr int tile_threads = 512; // as in channel_tiles.cuh
+/// A block reads more than this at most where one launch is to do: about what stays in its first-level cache for the
+/// second reading, and what one multiprocessor reads in the time that a second launch costs.
+constexpr std::int64_t most_block_bytes = 96 << 10;
+/// More slices cost more to merge, in every block, than they save.
+constexpr std::int64_t most_slices = 128;
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+void cut_channels(ChannelTiles& t, int groups) {
+    const int all = t.pitch / 8;
+    t.tiles = static_cast<int>(ceil_divide(all, groups));
+    t.groups = static_cast<int>(ceil_divide(all, t.tiles)); // 5 = 3 + 2, not 4 + 1
+}
+
+void cut_rows(ChannelTiles& t, std::int64_t slices) {
+    t.slice_rows = static_cast<int>(ceil_divide(t.rows, std::clamp<std::int64_t>(slices, 1, t.rows)));
+    t.slices = static_cast<int>(ceil_divide(t.rows, t.slice_rows));
+}
+
+ChannelTiles uncut(std::int64_t rows, int channels, int pitch) {
+    ChannelTiles t;
+    if (rows < 1 || rows > most_rows)
+        throw DeviceError("The GPU's batch normalisation serves 1 to " + std::to_string(most_rows) +
+                          " values a channel, but there are " + std::to_string(rows) + ": use a smaller batch.");
+    t.rows = static_cast<int>(rows);
+    t.channels = channels;
+    t.pitch = pitch;
+    return t;
+}
+
+/// Slices that are worth a block of their own: each of its threads reads at least two rows.
+std::int64_t useful_slices(const ChannelTiles& t) {
+    return ceil_divide(std::int64_t{t.rows} * t.groups, 2 * tile_threads);
+}
+
+} // namespace
+
+Machine machine_of(int multiprocessors, int major) {
+    // Clusters came with Hopper: 8 blocks anywhere, 16 on the data-centre chips.
+    return {multiprocessors, major < 9 ? 1 : major <= 10 ? 16 : 8};
+}
+
+ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes, const Machine& machine) {
+    auto t = uncut(rows, channels, pitch);
+    // One launch: narrow tiles, so that there are many clusters, but of whole 32-byte sectors.
+    cut_channels(t, 8 * bytes >= 64 ? 1 : 2);
+    std::int64_t slices = 1;
+    while (slices < machine.largest_cluster && slices < useful_slices(t) && slices * t.tiles < machine.multiprocessors)
+        slices *= 2;
+    cut_rows(t, slices);
+    if (std::int64_t{t.slice_rows} * t.width() * bytes <= most_block_bytes) {
+        t.clustered = true;
+        return t;
+    }
+    cut_channels(t, most_tile_groups);
+    cut_rows(t, std::min({useful_slices(t), most_slices, ceil_divide(2 * machine.multiprocessors, t.tiles)}));
+    return t;
+}
+
+ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, const Machine& machine) {
+    auto t = uncut(rows, channels, pitch);
+    cut_channels(t, most_tile_groups);
+    cut_rows(t, std::min<std::int64_t>({useful_slices(t), ceil_divide(4 * machine.multiprocessors, t.tiles), 65535}));
+    return t;
+}
+
+std::size_t partial_floats(const ChannelTiles& t) {
+    return t.clustered ? 0 : std::size_t{2} * static_cast<std::size_t>(t.slices) * static_cast<std::size_t>(t.pitch);
+}
+
+} // namespace espalier::cuda

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cuda/error.h"
+#include "backends/cuda/kernels/channel_tiles.h"
+#include "backends/cuda/kernels/common.cuh"
+
+#include <cooperative_groups.h>
+
+/// The device's side of channel_tiles.h: who reads what, and how the results of threads, slices and clusters are
+/// merged, always in the same order.
+namespace espalier::cuda {
+
+inline constexpr int tile_threads = 512;
+inline constexpr int most_tile_width = 8 * most_tile_groups;
+
+/// Where a thread stands: eight channels of the rows begin + lane, begin + lane + lanes, ... below end.
+struct Place {
+    int begin, end;
+    int lane, lanes;
+    int column;  ///< its first channel within the tile
+    int channel; ///< and among all
+    int slice;
+    bool active; ///< false: it has no rows (begin == end)
+};
+
+__device__ inline Place place_of(const ChannelTiles& t) {
+    Place p;
+    const int thread = static_cast<int>(threadIdx.x);
+    p.lanes = tile_threads / t.groups;
+    p.lane = thread / t.groups;
+    p.column = 8 * (thread % t.groups);
+    p.channel = static_cast<int>(blockIdx.x) * 8 * t.groups + p.column;
+    p.slice = static_cast<int>(blockIdx.y);
+    p.active = p.lane < p.lanes && p.channel < t.pitch;
+    p.begin = p.slice * t.slice_rows;
+    p.end = min(p.begin + t.slice_rows, t.rows);
+    if (!p.active)
+        p.end = p.begin;
+    return p;
+}
+
+/// Rows row, row + lanes, ... below end: at most `most` of them.
+__device__ inline int rows_left(int row, int end, int lanes, int most) {
+    return min((end - row + lanes - 1) / lanes, most);
+}
+
+__device__ inline int rows_of_slice(const ChannelTiles& t, int slice) {
+    return min(t.slice_rows, t.rows - slice * t.slice_rows);
+}
+/// Rows that a lane has of a slice of so many.
+__device__ inline float rows_of_lane(int slice_rows, int lane, int lanes) {
+    return lane < slice_rows ? static_cast<float>((slice_rows - lane + lanes - 1) / lanes) : 0.0F;
+}
+
+/// Rows that a thread loads before it uses the first, so that it waits for memory once.
+template <class T>
+inline constexpr int row_batch = sizeof(T) == 2 ? 4 : 2;
+
+/// Where the eight channels of a row lie.
+__device__ inline std::int64_t offset_of(const ChannelTiles& t, const Place& p, int row) {
+    return static_cast<std::int64_t>(row) * t.pitch + p.channel;
+}
+
+/// What is known of `n` values of one channel. Two meanings: Moments and Sums.
+struct Partial {
+    float n = 0, a = 0, b = 0;
+};
+
+/// a is the mean, b the sum of squared distances from it. Chan, Golub and LeVeque, "Updating formulae and a pairwise
+/// algorithm for computing sample variances" (1979): nothing cancels.
+struct Moments {
+    __device__ static Partial merge(const Partial& p, const Partial& q) {
+        if (q.n == 0.0F)
+            return p;
+        const float n = p.n + q.n, distance = q.a - p.a, share = q.n / n;
+        return {n, p.a + distance * share, p.b + q.b + distance * distance * p.n * share};
+    }
+};
+
+/// a and b are sums.
+struct Sums {
+    __device__ static Partial merge(const Partial& p, const Partial& q) { return {p.n + q.n, p.a + q.a, p.b + q.b}; }
+};
+
+/// Shared memory of a block that reduces.
+struct ReductionMemory {
+    alignas(16) float lanes_a[tile_threads * 8]; ///< [lane][column]
+    alignas(16) float lanes_b[tile_threads * 8];
+    float merged_n[tile_threads];
+    float merged_a[tile_threads];
+    float merged_b[tile_threads];
+    float slice_a[most_tile_width]; ///< of this block, read by its cluster
+    float slice_b[most_tile_width];
+};
+
+/// Merges source(i, column) for i = 0 ... count-1, by column. The result is in the threads below `width`, the number of
+/// columns.
+template <class Merger, class Source>
+__device__ Partial merge_all(int count, int width, ReductionMemory& memory, Source source) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int column = thread % width, part = thread / width;
+    int parts = min(tile_threads / width, count);
+    Partial p;
+    if (part < parts)
+        for (int i = part; i < count; i += parts)
+            p = Merger::merge(p, source(i, column));
+    while (parts > 1) {
+        __syncthreads(); // whoever still reads what the last round left
+        memory.merged_n[thread] = p.n;
+        memory.merged_a[thread] = p.a;
+        memory.merged_b[thread] = p.b;
+        __syncthreads();
+        const int next = parts > 8 ? 8 : 1;
+        p = {};
+        if (part < next)
+            for (int i = part; i < parts; i += next) {
+                const int at = i * width + column;
+                p = Merger::merge(p, {memory.merged_n[at], memory.merged_a[at], memory.merged_b[at]});
+            }
+        parts = next;
+    }
+    return p;
+}
+
+/// Merges what the threads of a block found in its slice. The result is in the threads below the tile's width.
+template <class Merger>
+__device__ Partial merge_lanes(const ChannelTiles& t, const Place& place, const Eight& a, const Eight& b,
+                               ReductionMemory& memory) {
+    store8(memory.lanes_a + 8 * threadIdx.x, a); // = [lane][column]
+    store8(memory.lanes_b + 8 * threadIdx.x, b);
+    __syncthreads();
+    const int width = 8 * t.groups;
+    const auto rows = rows_of_slice(t, place.slice);
+    return merge_all<Merger>(place.lanes, width, memory, [&](int lane, int column) {
+        const int at = lane * width + column;
+        return Partial{rows_of_lane(rows, lane, place.lanes), memory.lanes_a[at], memory.lanes_b[at]};
+    });
+}
+
+/// Leaves a slice's result for the next launch: partials[slices][2][pitch].
+__device__ inline void store_partial(const ChannelTiles& t, const Place& place, const Partial& p, float* partials) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int channel = static_cast<int>(blockIdx.x) * 8 * t.groups + thread;
+    if (thread < 8 * t.groups && channel < t.pitch) {
+        float* at = partials + static_cast<std::int64_t>(place.slice) * 2 * t.pitch + channel;
+        at[0] = p.a;
+        at[t.pitch] = p.b;
+    }
+}
+
+/// Merges what all slices of this block's tile left there. The result is in the threads below the tile's width.
+template <class Merger>
+__device__ Partial merge_partials(const ChannelTiles& t, const float* partials, ReductionMemory& memory) {
+    const int first = static_cast<int>(blockIdx.x) * 8 * t.groups;
+    return merge_all<Merger>(t.slices, 8 * t.groups, memory, [&](int slice, int column) {
+        if (first + column >= t.pitch)
+            return Partial{};
+        const float* at = partials + static_cast<std::int64_t>(slice) * 2 * t.pitch + first + column;
+        return Partial{static_cast<float>(rows_of_slice(t, slice)), at[0], at[t.pitch]};
+    });
+}
+
+/// Merges the results of the blocks of a cluster, which are the slices of a tile. Every block must call leave_cluster()
+/// before it ends.
+template <class Merger>
+__device__ Partial merge_cluster(const ChannelTiles& t, const Partial& own, ReductionMemory& memory) {
+#if __CUDA_ARCH__ >= 900
+    if (t.slices > 1) {
+        const auto cluster = cooperative_groups::this_cluster();
+        if (threadIdx.x < static_cast<unsigned>(8 * t.groups)) {
+            memory.slice_a[threadIdx.x] = own.a;
+            memory.slice_b[threadIdx.x] = own.b;
+        }
+        cluster.sync();
+        const Partial p = merge_all<Merger>(t.slices, 8 * t.groups, memory, [&](int slice, int column) {
+            return Partial{static_cast<float>(rows_of_slice(t, slice)),
+                           *cluster.map_shared_rank(memory.slice_a + column, static_cast<unsigned>(slice)),
+                           *cluster.map_shared_rank(memory.slice_b + column, static_cast<unsigned>(slice))};
+        });
+        cluster.barrier_arrive();
+        return p;
+    }
+#endif
+    return own;
+}
+
+/// Waits until no other block reads this one's memory any more.
+__device__ inline void leave_cluster(const ChannelTiles& t) {
+#if __CUDA_ARCH__ >= 900
+    if (t.slices > 1)
+        cooperative_groups::this_cluster().barrier_wait();
+#endif
+}
+
+/// Launches one block a tile and slice; as clusters if they are.
+template <class... Parameters, class... Given>
+void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, cudaStream_t stream, const Given&... given) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(t.tiles), static_cast<unsigned>(t.slices));
+    config.blockDim = dim3(tile_threads);
+    config.stream = stream;
+    cudaLaunchAttribute attribute{};
+    if (t.clustered && t.slices > 1) {
+        if (t.slices > 8) // more than every chip with clusters can do
+            ESPALIER_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                               cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = 1;
+        attribute.val.clusterDim.y = static_cast<unsigned>(t.slices);
+        attribute.val.clusterDim.z = 1;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+    }
+    ESPALIER_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(given)...));
+}
+
+} // namespace espalier::cuda
