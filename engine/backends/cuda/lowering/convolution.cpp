@@ -3,6 +3,8 @@
 
 #include "backends/cuda/cudnn/convolution.h"
 #include "backends/cuda/kernels/convolution_epilogue.h"
+#include "backends/cuda/kernels/direct_convolution.h"
+#include "backends/cuda/lowering/depthwise.h"
 #include "backends/cuda/lowering/lowering.h"
 #include "base/error.h"
 
@@ -70,7 +72,9 @@ public:
           epilogue_(epilogue) {}
 
     void bind(const Binding& b) override {
-        const auto at = [&b](int place) { return place < 0 ? b.outputs[0] : b.inputs[static_cast<std::size_t>(place)]; };
+        const auto at = [&b](int place) {
+            return place < 0 ? b.outputs[0] : b.inputs[static_cast<std::size_t>(place)];
+        };
         execution_.emplace(plan_, at(places_.x), at(places_.w), at(places_.y), b.workspace);
         output_ = b.outputs[0];
         bias_ = b.inputs.size() > 2 ? b.inputs[2] : nullptr;
@@ -95,14 +99,49 @@ private:
     std::byte* bias_ = nullptr;
 };
 
+/// The library's plan; null if it has none, or does not take the problem at all.
+std::shared_ptr<const cudnn::Plan> library_plan(const Context& c, const Problem& problem) {
+    try {
+        return c.settings.planner->plan(problem);
+    } catch (const DeviceError&) {
+        return nullptr;
+    }
+}
+
+/// By the kernel of our own, which knows every case.
+void lower_direct(const Context& c, Lowered& lowered, const Problem& problem, ConvolutionKernel::Places places,
+                  std::optional<Epilogue> epilogue) {
+    DirectConvolution direct{.type = problem.type,
+                             .result_type = c.output(0).type,
+                             .x = problem.x,
+                             .w = problem.w,
+                             .y = problem.y,
+                             .stride = problem.stride,
+                             .padding = problem.padding,
+                             .dilation = problem.dilation,
+                             .groups = problem.groups};
+    direct.direction = problem.direction == Direction::forward          ? DirectConvolution::Direction::forward
+                       : problem.direction == Direction::input_gradient ? DirectConvolution::Direction::input_gradient
+                                                                        : DirectConvolution::Direction::weight_gradient;
+    lowered.workspace = direct.workspace();
+    lowered.kernel = launch_kernel(c, "direct", [direct, places, epilogue](const Arguments& a) {
+        const auto at = [&a](int place) -> void* {
+            return place < 0 ? a.outputs[0] : a.inputs[static_cast<std::size_t>(place)];
+        };
+        launch_direct_convolution(direct, at(places.x), at(places.w), at(places.y), a.scratch<float>(), a.stream);
+        if (epilogue)
+            launch_epilogue(a.out(0), a.in_f32(2), *epilogue, a.stream);
+    });
+}
+
 Lowered finish(const Context& c, Lowered lowered, const Problem& problem, ConvolutionKernel::Places places,
                std::optional<Epilogue> epilogue = {}) {
-    auto plan = c.settings.planner->plan(problem);
-    if (plan == nullptr)
-        throw DeviceError("cuDNN has no engine for the convolution " + problem.key() + " of layer '" + c.op.layer +
-                          "'. Train this network on the cpu backend.");
-    lowered.workspace = plan->workspace();
-    lowered.kernel = std::make_unique<ConvolutionKernel>(c, std::move(plan), places, epilogue);
+    if (auto plan = library_plan(c, problem)) {
+        lowered.workspace = plan->workspace();
+        lowered.kernel = std::make_unique<ConvolutionKernel>(c, std::move(plan), places, epilogue);
+    } else {
+        lower_direct(c, lowered, problem, places, epilogue);
+    }
     return lowered;
 }
 
@@ -121,6 +160,8 @@ std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu
 }
 
 Lowered lower_conv2d(const Context& c) {
+    if (is_depthwise(c))
+        return lower_depthwise(c);
     const auto shape = Convolution::from(c.op.attributes);
     const Orders orders(shape.groups);
     Lowered result = c.plain();
@@ -134,6 +175,8 @@ Lowered lower_conv2d(const Context& c) {
 }
 
 Lowered lower_conv2d_input_gradient(const Context& c) { // gy, w -> gx
+    if (is_depthwise(c))
+        return lower_depthwise_input_gradient(c);
     const auto shape = Convolution::from(c.op.attributes);
     const Orders orders(shape.groups);
     Lowered result = c.plain();
@@ -146,6 +189,8 @@ Lowered lower_conv2d_input_gradient(const Context& c) { // gy, w -> gx
 }
 
 Lowered lower_conv2d_weight_gradient(const Context& c) { // x, gy -> gw
+    if (is_depthwise(c))
+        return lower_depthwise_weight_gradient(c);
     const auto shape = Convolution::from(c.op.attributes);
     const Orders orders(shape.groups);
     Lowered result = c.plain();
@@ -159,6 +204,8 @@ Lowered lower_conv2d_weight_gradient(const Context& c) { // x, gy -> gw
 
 /// The input gradient of the convolution that goes the other way: x stands for gy, y for gx.
 Lowered lower_conv_transpose2d(const Context& c) {
+    if (is_depthwise(c))
+        return lower_depthwise_transposed(c);
     const auto shape = Convolution::from(c.op.attributes);
     const Orders orders(shape.groups);
     Lowered result = c.plain();

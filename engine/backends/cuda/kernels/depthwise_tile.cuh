@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cuda/kernels/divisor.cuh"
+#include "backends/cuda/kernels/four.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+/// What the depthwise kernels share: how a block's threads lie over channels and pixels.
+namespace espalier::cuda {
+
+/// Multiprocessors of the cards that the tiles are cut for; fewer or more only change the balance.
+inline constexpr std::int64_t usual_multiprocessors = 132;
+
+/// Threads of a block: `lanes` vectors of four channels side by side, then pixels. Neighbouring lanes read neighbouring
+/// bytes; a block takes at most 64 channels, so that it has enough pixels to share the rows between them in its cache.
+struct Tile {
+    Divisor lanes;             ///< vectors of a block
+    std::uint32_t width = 1;   ///< the same, for the host
+    std::uint32_t vectors = 1; ///< of the tensor
+    std::uint32_t pixels = 1;  ///< groups of outputs a block
+    std::uint32_t slabs = 1;   ///< blocks over the channels
+
+    Tile() = default;
+    Tile(std::int64_t channels, std::int64_t threads, std::int64_t divisor = 1) {
+        const auto all = channels / 4;
+        // The widest of those that leave the fewest threads idle.
+        std::int64_t best = std::min<std::int64_t>(all, 16);
+        const auto idle = [all](std::int64_t wide) { return (all + wide - 1) / wide * wide - all; };
+        for (std::int64_t fewer = best; fewer >= std::min<std::int64_t>(all, 8); --fewer)
+            if (idle(fewer) < idle(best))
+                best = fewer;
+        lanes = Divisor(best);
+        width = static_cast<std::uint32_t>(best);
+        vectors = static_cast<std::uint32_t>(all);
+        pixels = static_cast<std::uint32_t>(std::max<std::int64_t>(threads / (best * divisor), 1));
+        slabs = static_cast<std::uint32_t>((all + best - 1) / best);
+    }
+};
+
+/// Outputs of one thread: `width` columns of one row, `spread` apart. Between outputs that lie dilation / gcd(stride,
+/// dilation) apart the inputs are a whole number of dilations apart, so that every dilation reads as densely as none.
+struct Chunks {
+    Divisor in_row, spread, rows;
+    std::uint32_t count = 0;
+    std::uint32_t width = 1;
+
+    Chunks() = default;
+    Chunks(std::int64_t images, std::int64_t height, std::int64_t row, std::int64_t thread_width, std::int64_t apart)
+        : width(static_cast<std::uint32_t>(thread_width)) {
+        const auto groups = (row + thread_width * apart - 1) / (thread_width * apart);
+        in_row = Divisor(groups * apart);
+        spread = Divisor(apart);
+        rows = Divisor(height);
+        count = static_cast<std::uint32_t>(images * height * groups * apart);
+    }
+
+    struct Place {
+        std::uint32_t image, row, column;
+    };
+    __device__ Place at(std::uint32_t chunk) const {
+        Place place{};
+        place.row = in_row.split(chunk);
+        place.image = rows.split(place.row);
+        const auto group = spread.split(chunk);
+        place.column = group * spread.value() * width + chunk;
+        return place;
+    }
+};
+
+/// Threads a block for so many threads in all: few are spread over more blocks, so that no multiprocessor is left out.
+inline std::int64_t threads_for(std::int64_t count, std::int64_t most) {
+    return count < usual_multiprocessors * most ? most / 4 : count < 2 * usual_multiprocessors * most ? most / 2 : most;
+}
+
+/// Whether 32 bits count every output and every address within a row, as the unrolled kernels take for granted.
+inline bool fits_32_bits(std::int64_t a) { return a < std::numeric_limits<std::int32_t>::max() / 4; }
+
+} // namespace espalier::cuda
