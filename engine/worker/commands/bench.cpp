@@ -2,6 +2,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "train/network_session.h"
+#include "worker/commands/bench_convolution.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/peak_memory.h"
@@ -222,6 +223,23 @@ void add_bench_command(CLI::App& app, Action& chosen) {
     step->add_flag("--no-passes", options->no_fuse, "Leave out sharing and fusing");
     step->add_flag("--profile", options->profile, "Then print the time of every op");
     step->add_flag("--json", options->json, "One line of JSON");
+    for (const bool separable : {false, true}) {
+        const auto chosen_options = std::make_shared<ConvolutionBenchOptions>();
+        auto* command = separable
+                            ? bench->add_subcommand("sepconv", "Separable blocks, forward and backward")
+                            : bench->add_subcommand("conv", "Single convolutions, forward and both gradients");
+        command->add_option("only", chosen_options->only, "Cases with this in their names, such as k3s1p1 or fp16");
+        command->add_option("--backend", chosen_options->backend, "cuda, cpu or reference");
+        command->add_option("--threads", chosen_options->threads, "CPU threads; 0: all")->check(CLI::Range(0, 1024));
+        command->add_flag("!--no-tune", chosen_options->tune, "Take the library's first guess");
+        command->add_flag("--deterministic", chosen_options->deterministic, "Only deterministic kernels");
+        command->add_flag("--json", chosen_options->json, "One line of JSON a case");
+        command->callback([chosen_options, separable, &chosen] {
+            chosen = [chosen_options, separable] {
+                return separable ? bench_separable(*chosen_options) : bench_convolution(*chosen_options);
+            };
+        });
+    }
     step->callback([options, &chosen] { chosen = [options] { return bench_step(*options); }; });
 }
 

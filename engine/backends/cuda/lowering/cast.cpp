@@ -25,7 +25,7 @@ Lowered lower_cast_of_many(const Context& c) {
     const auto orders = filter_orders(c.graph);
     std::vector<std::int64_t> counts;
     for (std::size_t i = 0; i < c.op.inputs.size(); ++i) {
-        auto order = Order::plain;
+        auto order = c.input(i).shape.rank() == 4 ? Order::channels_last : Order::plain;
         if (c.given(i).defined())
             order = description(c.given(i)).order;
         else if (const auto found = orders.find(c.op.outputs[i]); found != orders.end())

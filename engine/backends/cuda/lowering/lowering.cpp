@@ -62,9 +62,14 @@ Lowered Context::plain() const {
 
 Lowered Context::flat(std::size_t first, std::size_t last) const {
     Order order = Order::plain;
+    bool any_given = false;
     for (std::size_t i = first; i < last && order == Order::plain; ++i)
-        if (given(i).defined())
+        if (given(i).defined()) {
             order = description(given(i)).order;
+            any_given = true;
+        }
+    if (!any_given)
+        order = natural_order(input(first));
     Lowered result = plain();
     for (std::size_t i = first; i < last; ++i)
         if (has_input(i))
