@@ -54,7 +54,7 @@ Descriptor convolution(const Problem& problem) {
 Descriptor operation(const Problem& problem) {
     const auto x = tensor(id_x, problem.x, problem.type), w = tensor(id_w, problem.w, problem.type),
                y = tensor(id_y, problem.y, problem.type), shape = convolution(problem);
-    const double one = 1, zero = 0;
+    const float one = 1, zero = 0; // as wide as the compute type: a double would be read as half of one
     const auto build = [&](cudnnBackendDescriptorType_t type, cudnnBackendAttributeName_t x_name,
                            cudnnBackendAttributeName_t w_name, cudnnBackendAttributeName_t y_name,
                            cudnnBackendAttributeName_t shape_name, cudnnBackendAttributeName_t alpha,
@@ -64,8 +64,8 @@ Descriptor operation(const Problem& problem) {
         result.set(w_name, w);
         result.set(y_name, y);
         result.set(shape_name, shape);
-        result.set(alpha, CUDNN_TYPE_DOUBLE, 1, &one);
-        result.set(beta, CUDNN_TYPE_DOUBLE, 1, &zero);
+        result.set(alpha, CUDNN_TYPE_FLOAT, 1, &one);
+        result.set(beta, CUDNN_TYPE_FLOAT, 1, &zero);
         result.finalize();
         return result;
     };

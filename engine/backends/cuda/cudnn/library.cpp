@@ -23,14 +23,14 @@ std::string version() {
 
 Support usable() {
     for (const char* part : parts) {
-        void* library = dlopen(part, RTLD_LAZY | RTLD_LOCAL);
-        if (library == nullptr) {
+        // Stays open: the library opens its parts by itself when they are first needed, and does not bear that one was
+        // closed before.
+        if (dlopen(part, RTLD_LAZY | RTLD_LOCAL) == nullptr) {
             const char* reason = dlerror();
             return Support::no(std::string("A part of cuDNN cannot be opened: ") + part +
                                ". Install the package libcudnn9-cuda-13 again (" +
                                (reason != nullptr ? reason : "no reason given") + ").");
         }
-        dlclose(library);
     }
     return {};
 }

@@ -75,7 +75,7 @@ Lowered Context::flat(std::size_t first, std::size_t last) const {
         if (has_input(i))
             result.inputs[i] = make_layout(input(i).shape, input(i).type, order);
     for (std::size_t i = 0; i < op.outputs.size(); ++i)
-        if (has_output(i))
+        if (has_output(i) && output(i).shape == input(first).shape) // a sum over all has another
             result.outputs[i] = make_layout(output(i).shape, output(i).type, order);
     return result;
 }
