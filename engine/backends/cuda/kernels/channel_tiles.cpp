@@ -10,9 +10,11 @@ namespace espalier::cuda {
 namespace {
 
 constexpr int tile_threads = 512; // as in channel_tiles.cuh
-/// A block reads more than this at most where one launch is to do: about what stays in its first-level cache for the
+/// One launch is worth it while a block reads no more than this: about what stays in its first-level cache for the
 /// second reading, and what one multiprocessor reads in the time that a second launch costs.
-constexpr std::int64_t most_block_bytes = 96 << 10;
+constexpr std::int64_t cheap_block_bytes = 96 << 10;
+/// And up to this if the clusters fill the chip: it then reads as fast as in two launches.
+constexpr std::int64_t most_block_bytes = 256 << 10;
 /// More slices cost more to merge, in every block, than they save.
 constexpr std::int64_t most_slices = 128;
 
@@ -49,7 +51,7 @@ std::int64_t useful_slices(const ChannelTiles& t) {
 
 Machine machine_of(int multiprocessors, int major) {
     // Clusters came with Hopper: 8 blocks anywhere, 16 on the data-centre chips.
-    return {multiprocessors, major < 9 ? 1 : major <= 10 ? 16 : 8};
+    return {multiprocessors, major < 9 ? 1 : major <= 10 ? 16 : 8, major >= 9};
 }
 
 ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes, const Machine& machine) {
@@ -60,10 +62,12 @@ ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes
     while (slices < machine.largest_cluster && slices < useful_slices(t) && slices * t.tiles < machine.multiprocessors)
         slices *= 2;
     cut_rows(t, slices);
-    if (std::int64_t{t.slice_rows} * t.width() * bytes <= most_block_bytes) {
+    const bool fills = t.tiles * t.slices >= machine.multiprocessors * 3 / 4;
+    if (std::int64_t{t.slice_rows} * t.width() * bytes <= (fills ? most_block_bytes : cheap_block_bytes)) {
         t.clustered = true;
         return t;
     }
+    t.overlapped = machine.overlaps_launches;
     cut_channels(t, most_tile_groups);
     cut_rows(t, std::min({useful_slices(t), most_slices, ceil_divide(2 * machine.multiprocessors, t.tiles)}));
     return t;

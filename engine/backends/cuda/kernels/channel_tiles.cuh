@@ -40,11 +40,6 @@ __device__ inline Place place_of(const ChannelTiles& t) {
     return p;
 }
 
-/// Rows row, row + lanes, ... below end: at most `most` of them.
-__device__ inline int rows_left(int row, int end, int lanes, int most) {
-    return min((end - row + lanes - 1) / lanes, most);
-}
-
 __device__ inline int rows_of_slice(const ChannelTiles& t, int slice) {
     return min(t.slice_rows, t.rows - slice * t.slice_rows);
 }
@@ -53,13 +48,34 @@ __device__ inline float rows_of_lane(int slice_rows, int lane, int lanes) {
     return lane < slice_rows ? static_cast<float>((slice_rows - lane + lanes - 1) / lanes) : 0.0F;
 }
 
-/// Rows that a thread loads before it uses the first, so that it waits for memory once.
+/// Eight channels as they lie in memory: half the registers of floats while a load is on its way.
 template <class T>
-inline constexpr int row_batch = sizeof(T) == 2 ? 4 : 2;
+struct Packed {
+    uint4 raw;
+};
+template <>
+struct Packed<float> {
+    float4 low, high;
+};
 
-/// Where the eight channels of a row lie.
-__device__ inline std::int64_t offset_of(const ChannelTiles& t, const Place& p, int row) {
-    return static_cast<std::int64_t>(row) * t.pitch + p.channel;
+template <class T>
+__device__ Packed<T> load_packed(const T* p) {
+    if constexpr (sizeof(T) == 2)
+        return {*reinterpret_cast<const uint4*>(p)};
+    else
+        return {*reinterpret_cast<const float4*>(p), *reinterpret_cast<const float4*>(p + 4)};
+}
+template <class T>
+__device__ Eight unpack(const Packed<T>& packed) {
+    return load8(reinterpret_cast<const T*>(&packed)); // in registers
+}
+
+/// Where a thread's first eight lie in a tensor, and how far it is to those of its next row.
+__device__ inline std::int64_t first_of(const ChannelTiles& t, const Place& p) {
+    return static_cast<std::int64_t>(p.begin + p.lane) * t.pitch + p.channel;
+}
+__device__ inline std::int64_t step_of(const ChannelTiles& t, const Place& p) {
+    return static_cast<std::int64_t>(p.lanes) * t.pitch;
 }
 
 /// What is known of `n` values of one channel. Two meanings: Moments and Sums.
@@ -193,9 +209,24 @@ __device__ inline void leave_cluster(const ChannelTiles& t) {
 #endif
 }
 
-/// Launches one block a tile and slice; as clusters if they are.
+/// In the first of two launches: the second may take its place on the chip from now on.
+__device__ inline void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+/// In the second: waits until the first has ended and all that it wrote can be read.
+__device__ inline void wait_for_first() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/// Launches one block a tile and slice; as clusters if they are. `second`: the kernel calls wait_for_first() before it
+/// reads or writes anything.
 template <class... Parameters, class... Given>
-void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, cudaStream_t stream, const Given&... given) {
+void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, bool second, cudaStream_t stream,
+                  const Given&... given) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(t.tiles), static_cast<unsigned>(t.slices));
     config.blockDim = dim3(tile_threads);
@@ -209,6 +240,11 @@ void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, cudaStre
         attribute.val.clusterDim.x = 1;
         attribute.val.clusterDim.y = static_cast<unsigned>(t.slices);
         attribute.val.clusterDim.z = 1;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+    } else if (second && t.overlapped) {
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
         config.attrs = &attribute;
         config.numAttrs = 1;
     }

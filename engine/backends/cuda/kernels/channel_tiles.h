@@ -10,7 +10,8 @@ namespace espalier::cuda {
 /// What of a GPU decides how work is cut.
 struct Machine {
     int multiprocessors = 1;
-    int largest_cluster = 1; ///< blocks that can share memory; 1: no clusters
+    int largest_cluster = 1;        ///< blocks that can share memory; 1: no clusters
+    bool overlaps_launches = false; ///< programmatic dependent launch
 };
 /// Of a compute capability.
 [[nodiscard]] Machine machine_of(int multiprocessors, int major);
@@ -26,7 +27,8 @@ struct ChannelTiles {
     int groups = 1;     ///< eights of channels a tile, at most most_tile_groups; the last may reach beyond pitch
     int tiles = 1;
     int slices = 1;
-    bool clustered = false; ///< the slices of a tile are one cluster: one launch
+    bool clustered = false;  ///< the slices of a tile are one cluster: one launch
+    bool overlapped = false; ///< of two launches the second may begin before the first ends, and wait there
 
     [[nodiscard]] int width() const { return 8 * groups; }
 };

@@ -5,41 +5,54 @@
 namespace espalier::cuda {
 namespace {
 
+/// Rows that a thread loads before it uses the first, so that it waits for memory once.
+template <class T>
+inline constexpr int rows_at_once = sizeof(T) == 2 ? 4 : 2;
+
 /// Mean, and sum of squared distances from it, of this thread's rows. Sums of distances from the mean of its first few
 /// rows: these are never further from the mean than the values spread, so that little cancels.
 template <class T>
 __device__ void thread_moments(const T* x, const ChannelTiles& t, const Place& p, Eight& mean, Eight& squares) {
+    constexpr int some = rows_at_once<T>;
+    const auto step = step_of(t, p);
+    auto at = first_of(t, p);
     Eight shift{}, sum{}, square{};
-    int n = 0;
-    for (auto row = p.begin + p.lane; row < p.end; row += row_batch<T> * p.lanes) {
-        const int valid = rows_left(row, p.end, p.lanes, row_batch<T>);
-        Eight v[row_batch<T>];
+    float n = 0;
+    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
+        Packed<T> packed[some];
 #pragma unroll
-        for (int u = 0; u < row_batch<T>; ++u)
-            if (u < valid)
-                v[u] = load8(x + offset_of(t, p, row + u * p.lanes));
-        if (n == 0) {
+        for (int u = 0; u < some; ++u)
+            if (row + u * p.lanes < p.end)
+                packed[u] = load_packed(x + at + u * step);
+        if (n == 0.0F) {
+            float valid = 0;
 #pragma unroll
-            for (int j = 0; j < 8; ++j) {
-                float total = 0;
+            for (int u = 0; u < some; ++u)
+                if (row + u * p.lanes < p.end) {
+                    const Eight v = unpack(packed[u]);
+                    valid += 1.0F;
 #pragma unroll
-                for (int u = 0; u < row_batch<T>; ++u)
-                    total += u < valid ? v[u].v[j] : 0.0F;
-                shift.v[j] = total / static_cast<float>(valid);
-            }
+                    for (int j = 0; j < 8; ++j)
+                        shift.v[j] += v.v[j];
+                }
+#pragma unroll
+            for (int j = 0; j < 8; ++j)
+                shift.v[j] /= valid;
         }
 #pragma unroll
-        for (int u = 0; u < row_batch<T>; ++u)
-            if (u < valid)
+        for (int u = 0; u < some; ++u)
+            if (row + u * p.lanes < p.end) {
+                const Eight v = unpack(packed[u]);
+                n += 1.0F;
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
-                    const float distance = v[u].v[j] - shift.v[j];
+                    const float distance = v.v[j] - shift.v[j];
                     sum.v[j] += distance;
                     square.v[j] = fmaf(distance, distance, square.v[j]);
                 }
-        n += valid;
+            }
     }
-    const float share = n > 0 ? 1.0F / static_cast<float>(n) : 0.0F;
+    const float share = n > 0.0F ? 1.0F / n : 0.0F;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
         const float offset = sum.v[j] * share;
@@ -53,34 +66,41 @@ struct Affine {
     Eight mean, scale, bias;
 };
 
+/// y may be x or residual: each thread reads its rows before it writes them.
 template <class T, bool with_residual>
 __device__ void apply_rows(const NormalizeRows& rows, const ChannelTiles& t, const Place& p, const Affine& affine) {
-    // y may be x or residual: each thread reads its rows before it writes them.
-    constexpr int some = with_residual ? row_batch<T> / 2 : row_batch<T>;
-    const T* x = static_cast<const T*>(rows.x);
-    const T* residual = static_cast<const T*>(rows.residual);
+    constexpr int some = with_residual ? rows_at_once<T> / 2 : rows_at_once<T>;
+    const auto step = step_of(t, p);
+    const T *x = static_cast<const T*>(rows.x), *residual = static_cast<const T*>(rows.residual);
     T* y = static_cast<T*>(rows.y);
-    for (auto row = p.begin + p.lane; row < p.end; row += some * p.lanes) {
-        const int valid = rows_left(row, p.end, p.lanes, some);
-        Eight v[some], added[some];
+    auto at = first_of(t, p);
+    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
+        Packed<T> packed[some], added[some];
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
-                v[u] = load8(x + offset_of(t, p, row + u * p.lanes));
+            if (row + u * p.lanes < p.end) {
+                packed[u] = load_packed(x + at + u * step);
                 if constexpr (with_residual)
-                    added[u] = load8(residual + offset_of(t, p, row + u * p.lanes));
+                    added[u] = load_packed(residual + at + u * step);
             }
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
+            if (row + u * p.lanes < p.end) {
+                Eight v = unpack(packed[u]);
 #pragma unroll
-                for (int j = 0; j < 8; ++j) {
-                    float value = fmaf(v[u].v[j] - affine.mean.v[j], affine.scale.v[j], affine.bias.v[j]);
-                    if constexpr (with_residual)
-                        value += added[u].v[j];
-                    v[u].v[j] = rows.relu && value < 0.0F ? 0.0F : value; // NaN stays
+                for (int j = 0; j < 8; ++j)
+                    v.v[j] = fmaf(v.v[j] - affine.mean.v[j], affine.scale.v[j], affine.bias.v[j]);
+                if constexpr (with_residual) {
+                    const Eight r = unpack(added[u]);
+#pragma unroll
+                    for (int j = 0; j < 8; ++j)
+                        v.v[j] += r.v[j];
                 }
-                store8(y + offset_of(t, p, row + u * p.lanes), v[u]);
+                if (rows.relu)
+#pragma unroll
+                    for (int j = 0; j < 8; ++j)
+                        v.v[j] = v.v[j] < 0.0F ? 0.0F : v.v[j]; // NaN stays
+                store8(y + at + u * step, v);
             }
     }
 }
@@ -131,8 +151,9 @@ __device__ Affine finish_statistics(const NormalizeRows& rows, const BatchStatis
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads) moments_kernel(const T* x, ChannelTiles t, float* partials) {
+__global__ void __launch_bounds__(tile_threads, 2) moments_kernel(const T* x, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
+    let_next_begin();
     const auto p = place_of(t);
     Eight mean, squares;
     thread_moments(x, t, p, mean, squares);
@@ -140,18 +161,19 @@ __global__ void __launch_bounds__(tile_threads) moments_kernel(const T* x, Chann
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(tile_threads, 2)
     normalize_end_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t, const float* partials) {
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
     const auto p = place_of(t);
+    wait_for_first();
     const auto moments = merge_partials<Moments>(t, partials, memory);
     apply_rows<T>(rows, t, p, finish_statistics(rows, statistics, t, p, moments, affine));
 }
 
 /// Both in one: the slices of a tile are a cluster. The second reading finds x in the cache.
 template <class T>
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(tile_threads, 2)
     normalize_cluster_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t) {
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
@@ -165,7 +187,7 @@ __global__ void __launch_bounds__(tile_threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(tile_threads, 2)
     normalize_kernel(NormalizeRows rows, const float* mean, const float* spread, float eps, ChannelTiles t) {
     const auto p = place_of(t);
     if (!p.active)
@@ -191,14 +213,14 @@ __global__ void __launch_bounds__(tile_threads)
 void launch_batch_moments(const void* x, DType type, const ChannelTiles& t, float* partials, cudaStream_t stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        launch_tiles(moments_kernel<T>, t, stream, static_cast<const T*>(x), t, partials);
+        launch_tiles(moments_kernel<T>, t, false, stream, static_cast<const T*>(x), t, partials);
     });
 }
 
 void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
                            const float* partials, cudaStream_t stream) {
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_end_kernel<decltype(element)>, t, stream, rows, statistics, t, partials);
+        launch_tiles(normalize_end_kernel<decltype(element)>, t, true, stream, rows, statistics, t, partials);
     });
 }
 
@@ -210,14 +232,14 @@ void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statist
         return;
     }
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_cluster_kernel<decltype(element)>, t, stream, rows, statistics, t);
+        launch_tiles(normalize_cluster_kernel<decltype(element)>, t, false, stream, rows, statistics, t);
     });
 }
 
 void launch_normalize(const NormalizeRows& rows, const float* mean, const float* spread, float eps,
                       const ChannelTiles& t, cudaStream_t stream) {
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_kernel<decltype(element)>, t, stream, rows, mean, spread, eps, t);
+        launch_tiles(normalize_kernel<decltype(element)>, t, false, stream, rows, mean, spread, eps, t);
     });
 }
 

@@ -7,54 +7,69 @@ namespace {
 
 /// Fewer rows at once than in the forward: up to three tensors are read.
 template <class T>
-inline constexpr int gradient_batch = row_batch<T> / 2;
+inline constexpr int rows_at_once = sizeof(T) == 2 ? 2 : 1;
 
 /// Sums over this thread's rows: a of the masked gy, b of its products with x - mean. Leaves the masked gy in
 /// gresidual.
-template <class T>
+template <class T, bool masked>
 __device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, Eight& a, Eight& b) {
-    constexpr int some = gradient_batch<T>;
+    constexpr int some = rows_at_once<T>;
     const T *x = static_cast<const T*>(g.x), *gy = static_cast<const T*>(g.gy), *y = static_cast<const T*>(g.y);
     T* gresidual = static_cast<T*>(g.gresidual);
-    a = {};
-    b = {};
-    if (!p.active)
-        return;
-    const Eight mean = load8(g.mean + p.channel);
-    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes) {
-        const int valid = rows_left(row, p.end, p.lanes, some);
-        Eight vx[some], vg[some], vy[some];
+    const auto step = step_of(t, p);
+    auto at = first_of(t, p);
+    Eight mean{};
+    if (p.active)
+        mean = load8(g.mean + p.channel);
+    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
+        Packed<T> packed_x[some], packed_gy[some], packed_y[some];
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
-                const auto at = offset_of(t, p, row + u * p.lanes);
-                vx[u] = load8(x + at);
-                vg[u] = load8(gy + at);
-                if (y != nullptr)
-                    vy[u] = load8(y + at);
+            if (row + u * p.lanes < p.end) {
+                packed_x[u] = load_packed(x + at + u * step);
+                packed_gy[u] = load_packed(gy + at + u * step);
+                if constexpr (masked)
+                    packed_y[u] = load_packed(y + at + u * step);
             }
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
+            if (row + u * p.lanes < p.end) {
+                Eight value = unpack(packed_gy[u]);
+                if constexpr (masked) {
+                    const Eight vy = unpack(packed_y[u]);
+#pragma unroll
+                    for (int j = 0; j < 8; ++j)
+                        value.v[j] = vy.v[j] > 0.0F ? value.v[j] : 0.0F;
+                }
+                const Eight vx = unpack(packed_x[u]);
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
-                    if (y != nullptr && !(vy[u].v[j] > 0.0F))
-                        vg[u].v[j] = 0.0F;
-                    a.v[j] += vg[u].v[j];
-                    b.v[j] = fmaf(vg[u].v[j], vx[u].v[j] - mean.v[j], b.v[j]);
+                    a.v[j] += value.v[j];
+                    b.v[j] = fmaf(value.v[j], vx.v[j] - mean.v[j], b.v[j]);
                 }
-                if (gresidual != nullptr)
-                    store8(gresidual + offset_of(t, p, row + u * p.lanes), vg[u]);
+                if (g.gresidual != nullptr)
+                    store8(gresidual + at + u * step, value);
             }
     }
 }
 
-/// gx = scale (g - offset - (x - mean) slope), by channel.
+/// This block's sums, in the threads below the tile's width.
+template <class T>
+__device__ Partial sum_slice(const NormalizeGradient& g, const ChannelTiles& t, const Place& p,
+                             ReductionMemory& memory) {
+    Eight a{}, b{};
+    if (g.y != nullptr)
+        thread_sums<T, true>(g, t, p, a, b);
+    else
+        thread_sums<T, false>(g, t, p, a, b);
+    return merge_lanes<Sums>(t, p, a, b, memory);
+}
+
+/// gx = scale g + slope x + offset, by channel.
 struct GradientMemory {
-    alignas(16) float mean[most_tile_width];
     alignas(16) float scale[most_tile_width];
-    alignas(16) float offset[most_tile_width];
     alignas(16) float slope[most_tile_width];
+    alignas(16) float offset[most_tile_width];
 };
 
 /// From the sums over the whole batch, in the threads below the tile's width: gweight and gbias, written by the first
@@ -67,10 +82,11 @@ __device__ void finish_sums(const NormalizeGradient& g, const ChannelTiles& t, c
         const float inv_std = g.inv_std[channel];
         const auto count = static_cast<float>(t.rows);
         const float gweight = sums.b * inv_std;
-        memory.mean[thread] = g.mean[channel];
-        memory.scale[thread] = inv_std * (g.weight != nullptr ? g.weight[channel] : 1.0F);
-        memory.offset[thread] = sums.a / count;
-        memory.slope[thread] = inv_std * gweight / count;
+        const float scale = inv_std * (g.weight != nullptr ? g.weight[channel] : 1.0F);
+        const float slope = -scale * inv_std * gweight / count;
+        memory.scale[thread] = scale;
+        memory.slope[thread] = slope;
+        memory.offset[thread] = -scale * sums.a / count - slope * g.mean[channel];
         if (p.slice == 0) {
             if (g.gweight != nullptr)
                 g.gweight[channel] = gweight;
@@ -82,60 +98,74 @@ __device__ void finish_sums(const NormalizeGradient& g, const ChannelTiles& t, c
 }
 
 /// gx may be x, gy or y: each thread reads its rows before it writes them.
-template <class T>
+template <class T, bool masked>
 __device__ void write_gx(const NormalizeGradient& g, const ChannelTiles& t, const Place& p,
                          const GradientMemory& memory) {
-    constexpr int some = gradient_batch<T>;
-    if (g.gx == nullptr || !p.active)
-        return;
-    // What thread_sums left in gresidual is masked already.
-    const bool masked = g.gresidual != nullptr || g.y == nullptr;
+    constexpr int some = rows_at_once<T>;
     const T *x = static_cast<const T*>(g.x), *y = static_cast<const T*>(g.y);
-    const T* gy = static_cast<const T*>(g.gresidual != nullptr ? g.gresidual : g.gy);
+    // What sum_slice left in gresidual is masked already.
+    const T* gy = static_cast<const T*>(masked || g.gresidual == nullptr ? g.gy : g.gresidual);
     T* gx = static_cast<T*>(g.gx);
-    const Eight mean = load8(memory.mean + p.column), scale = load8(memory.scale + p.column);
-    const Eight offset = load8(memory.offset + p.column), slope = load8(memory.slope + p.column);
-    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes) {
-        const int valid = rows_left(row, p.end, p.lanes, some);
-        Eight vx[some], vg[some], vy[some];
+    const auto step = step_of(t, p);
+    auto at = first_of(t, p);
+    const Eight scale = load8(memory.scale + p.column), slope = load8(memory.slope + p.column);
+    const Eight offset = load8(memory.offset + p.column);
+    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
+        Packed<T> packed_x[some], packed_gy[some], packed_y[some];
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
-                const auto at = offset_of(t, p, row + u * p.lanes);
-                vx[u] = load8(x + at);
-                vg[u] = load8(gy + at);
-                if (!masked)
-                    vy[u] = load8(y + at);
+            if (row + u * p.lanes < p.end) {
+                packed_x[u] = load_packed(x + at + u * step);
+                packed_gy[u] = load_packed(gy + at + u * step);
+                if constexpr (masked)
+                    packed_y[u] = load_packed(y + at + u * step);
             }
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid) {
+            if (row + u * p.lanes < p.end) {
+                Eight value = unpack(packed_gy[u]);
+                if constexpr (masked) {
+                    const Eight vy = unpack(packed_y[u]);
 #pragma unroll
-                for (int j = 0; j < 8; ++j) {
-                    const float value = masked || vy[u].v[j] > 0.0F ? vg[u].v[j] : 0.0F;
-                    vg[u].v[j] = scale.v[j] * (value - offset.v[j] - (vx[u].v[j] - mean.v[j]) * slope.v[j]);
+                    for (int j = 0; j < 8; ++j)
+                        value.v[j] = vy.v[j] > 0.0F ? value.v[j] : 0.0F;
                 }
-                store8(gx + offset_of(t, p, row + u * p.lanes), vg[u]);
+                const Eight vx = unpack(packed_x[u]);
+#pragma unroll
+                for (int j = 0; j < 8; ++j)
+                    value.v[j] = fmaf(scale.v[j], value.v[j], fmaf(slope.v[j], vx.v[j], offset.v[j]));
+                store8(gx + at + u * step, value);
             }
     }
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads)
-    gradient_sums_kernel(NormalizeGradient g, ChannelTiles t, float* partials) {
-    __shared__ ReductionMemory memory;
-    const auto p = place_of(t);
-    Eight a, b;
-    thread_sums<T>(g, t, p, a, b);
-    store_partial(t, p, merge_lanes<Sums>(t, p, a, b, memory), partials);
+__device__ void write_gx(const NormalizeGradient& g, const ChannelTiles& t, const Place& p,
+                         const GradientMemory& memory) {
+    if (g.gx == nullptr)
+        return;
+    if (g.y != nullptr && g.gresidual == nullptr)
+        write_gx<T, true>(g, t, p, memory);
+    else
+        write_gx<T, false>(g, t, p, memory);
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(tile_threads, 2)
+    gradient_sums_kernel(NormalizeGradient g, ChannelTiles t, float* partials) {
+    __shared__ ReductionMemory memory;
+    let_next_begin();
+    const auto p = place_of(t);
+    store_partial(t, p, sum_slice<T>(g, t, p, memory), partials);
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile_threads, 2)
     gradient_end_kernel(NormalizeGradient g, ChannelTiles t, const float* partials) {
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
+    wait_for_first();
     finish_sums(g, t, p, merge_partials<Sums>(t, partials, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
 }
@@ -145,9 +175,7 @@ __global__ void __launch_bounds__(tile_threads) gradient_cluster_kernel(Normaliz
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
-    Eight a, b;
-    thread_sums<T>(g, t, p, a, b);
-    const auto own = merge_lanes<Sums>(t, p, a, b, memory);
+    const auto own = sum_slice<T>(g, t, p, memory);
     finish_sums(g, t, p, merge_cluster<Sums>(t, own, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
     leave_cluster(t);
@@ -155,21 +183,24 @@ __global__ void __launch_bounds__(tile_threads) gradient_cluster_kernel(Normaliz
 
 template <class T>
 __device__ Partial sum_slice(const T* x, const ChannelTiles& t, const Place& p, ReductionMemory& memory) {
-    constexpr int some = row_batch<T>;
+    constexpr int some = 2 * rows_at_once<T>;
+    const auto step = step_of(t, p);
+    auto at = first_of(t, p);
     Eight sum{};
-    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes) {
-        const int valid = rows_left(row, p.end, p.lanes, some);
-        Eight v[some];
+    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
+        Packed<T> packed[some];
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid)
-                v[u] = load8(x + offset_of(t, p, row + u * p.lanes));
+            if (row + u * p.lanes < p.end)
+                packed[u] = load_packed(x + at + u * step);
 #pragma unroll
         for (int u = 0; u < some; ++u)
-            if (u < valid)
+            if (row + u * p.lanes < p.end) {
+                const Eight v = unpack(packed[u]);
 #pragma unroll
                 for (int j = 0; j < 8; ++j)
-                    sum.v[j] += v[u].v[j];
+                    sum.v[j] += v.v[j];
+            }
     }
     return merge_lanes<Sums>(t, p, sum, Eight{}, memory);
 }
@@ -182,20 +213,21 @@ __device__ void store_sum(const ChannelTiles& t, const Partial& sum, float* resu
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads) channel_sum_kernel(const T* x, ChannelTiles t, float* partials) {
+__global__ void __launch_bounds__(tile_threads, 2) channel_sum_kernel(const T* x, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
     const auto p = place_of(t);
     store_partial(t, p, sum_slice(x, t, p, memory), partials);
 }
 
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(tile_threads, 2)
     channel_sum_end_kernel(ChannelTiles t, const float* partials, float* result) {
     __shared__ ReductionMemory memory;
     store_sum(t, merge_partials<Sums>(t, partials, memory), result);
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads) channel_sum_cluster_kernel(const T* x, ChannelTiles t, float* result) {
+__global__ void __launch_bounds__(tile_threads, 2)
+    channel_sum_cluster_kernel(const T* x, ChannelTiles t, float* result) {
     __shared__ ReductionMemory memory;
     const auto p = place_of(t);
     const auto own = sum_slice(x, t, p, memory);
@@ -210,11 +242,11 @@ void launch_batch_norm_gradient(const NormalizeGradient& g, const ChannelTiles& 
     with_type(g.type, [&](auto element) {
         using T = decltype(element);
         if (t.clustered) {
-            launch_tiles(gradient_cluster_kernel<T>, t, stream, g, t);
+            launch_tiles(gradient_cluster_kernel<T>, t, false, stream, g, t);
             return;
         }
-        launch_tiles(gradient_sums_kernel<T>, t, stream, g, t, partials);
-        launch_tiles(gradient_end_kernel<T>, t, stream, g, t, partials);
+        launch_tiles(gradient_sums_kernel<T>, t, false, stream, g, t, partials);
+        launch_tiles(gradient_end_kernel<T>, t, true, stream, g, t, partials);
     });
 }
 
@@ -223,10 +255,10 @@ void launch_channel_sum(const void* x, float* result, DType type, const ChannelT
     with_type(type, [&](auto element) {
         using T = decltype(element);
         if (t.clustered) {
-            launch_tiles(channel_sum_cluster_kernel<T>, t, stream, static_cast<const T*>(x), t, result);
+            launch_tiles(channel_sum_cluster_kernel<T>, t, false, stream, static_cast<const T*>(x), t, result);
             return;
         }
-        launch_tiles(channel_sum_kernel<T>, t, stream, static_cast<const T*>(x), t, partials);
+        launch_tiles(channel_sum_kernel<T>, t, false, stream, static_cast<const T*>(x), t, partials);
         channel_sum_end_kernel<<<static_cast<unsigned>(t.tiles), tile_threads, 0, stream>>>(t, partials, result);
     });
 }
