@@ -11,18 +11,18 @@ namespace espalier::cuda {
 namespace {
 
 /// The order that the readers of each cast filter want, from one walk over the graph.
-std::map<TensorId, Order> filter_orders(const Graph& graph) {
+std::map<TensorId, Order> filter_orders(const Settings& settings, const Graph& graph) {
     std::map<TensorId, Order> result;
     for (const auto& op : graph.ops())
         if (op.kind == "conv2d" || op.kind == "conv_transpose2d")
-            result.emplace(op.inputs[1], filter_order(op, graph.shape(op.inputs[1])));
+            result.emplace(op.inputs[1], filter_order(settings, op, graph.shape(op.inputs[1])));
     return result;
 }
 
 /// Parameters together, each in the order of its readers: the first op of a step that names them chooses their layout.
 Lowered lower_cast_of_many(const Context& c) {
     Lowered result = c.plain();
-    const auto orders = filter_orders(c.graph);
+    const auto orders = filter_orders(c.settings, c.graph);
     std::vector<std::int64_t> counts;
     for (std::size_t i = 0; i < c.op.inputs.size(); ++i) {
         auto order = c.input(i).shape.rank() == 4 ? Order::channels_last : Order::plain;

@@ -2,6 +2,7 @@
 #include "backends/cuda/lowering/depthwise.h"
 
 #include "backends/cuda/kernels/depthwise.h"
+#include "backends/cuda/lowering/filter_order.h"
 #include "graph/ops/convolution.h"
 
 namespace espalier::cuda {
@@ -27,12 +28,9 @@ Depthwise depthwise_of(const Context& c, const Tensor& x, const Tensor& w, const
 } // namespace
 
 bool is_depthwise(const Context& c) {
-    if (c.settings.options.reference_separable)
-        return false;
-    const auto groups = Convolution::from(c.op.attributes).groups;
     // Of a weight gradient [C,1,R,S] is the output.
     const auto& weights = c.op.kind == "conv2d_weight_gradient" ? c.output(0) : c.input(1);
-    return weights.shape[0] == groups && weights.shape[1] == 1;
+    return is_depthwise(c.settings, c.op, weights.shape);
 }
 
 Lowered lower_depthwise(const Context& c) {
