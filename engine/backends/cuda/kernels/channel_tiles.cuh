@@ -4,6 +4,7 @@
 #include "backends/cuda/error.h"
 #include "backends/cuda/kernels/channel_tiles.h"
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/packed.cuh"
 
 #include <cooperative_groups.h>
 
@@ -43,33 +44,6 @@ __device__ inline Place place_of(const ChannelTiles& t) {
 __device__ inline int rows_of_slice(const ChannelTiles& t, int slice) {
     return min(t.slice_rows, t.rows - slice * t.slice_rows);
 }
-/// Rows that a lane has of a slice of so many.
-__device__ inline float rows_of_lane(int slice_rows, int lane, int lanes) {
-    return lane < slice_rows ? static_cast<float>((slice_rows - lane + lanes - 1) / lanes) : 0.0F;
-}
-
-/// Eight channels as they lie in memory: half the registers of floats while a load is on its way.
-template <class T>
-struct Packed {
-    uint4 raw;
-};
-template <>
-struct Packed<float> {
-    float4 low, high;
-};
-
-template <class T>
-__device__ Packed<T> load_packed(const T* p) {
-    if constexpr (sizeof(T) == 2)
-        return {*reinterpret_cast<const uint4*>(p)};
-    else
-        return {*reinterpret_cast<const float4*>(p), *reinterpret_cast<const float4*>(p + 4)};
-}
-template <class T>
-__device__ Eight unpack(const Packed<T>& packed) {
-    return load8(reinterpret_cast<const T*>(&packed)); // in registers
-}
-
 /// Where a thread's first eight lie in a tensor, and how far it is to those of its next row.
 __device__ inline std::int64_t first_of(const ChannelTiles& t, const Place& p) {
     return static_cast<std::int64_t>(p.begin + p.lane) * t.pitch + p.channel;
@@ -78,80 +52,92 @@ __device__ inline std::int64_t step_of(const ChannelTiles& t, const Place& p) {
     return static_cast<std::int64_t>(p.lanes) * t.pitch;
 }
 
-/// What is known of `n` values of one channel. Two meanings: Moments and Sums.
-struct Partial {
-    float n = 0, a = 0, b = 0;
+/// What is known of some values of one channel, and of `n` of them. Two meanings: Moments and Sums.
+struct alignas(8) Partial {
+    float a = 0, b = 0;
+};
+struct Piece {
+    float n = 0;
+    Partial known;
 };
 
-/// a is the mean, b the sum of squared distances from it. Chan, Golub and LeVeque, "Updating formulae and a pairwise
-/// algorithm for computing sample variances" (1979): nothing cancels.
+/// a is the mean, b the sum of squared distances from it. Pieces are merged by sums of distances from the mean of one
+/// of them, which is near all the others: nothing cancels, and nothing is divided before the end. After Chan, Golub and
+/// LeVeque, "Algorithms for computing the sample variance" (1983).
 struct Moments {
-    __device__ static Partial merge(const Partial& p, const Partial& q) {
-        if (q.n == 0.0F)
-            return p;
-        const float n = p.n + q.n, distance = q.a - p.a, share = q.n / n;
-        return {n, p.a + distance * share, p.b + q.b + distance * distance * p.n * share};
+    __device__ static Partial enter(const Piece& piece, const Partial& first) {
+        const float distance = piece.known.a - first.a, all = piece.n * distance;
+        return {all, fmaf(all, distance, piece.known.b)};
+    }
+    __device__ static Partial leave(const Partial& sum, float n, const Partial& first) {
+        const float offset = sum.a / n;
+        return {first.a + offset, fmaxf(sum.b - sum.a * offset, 0.0F)};
     }
 };
 
 /// a and b are sums.
 struct Sums {
-    __device__ static Partial merge(const Partial& p, const Partial& q) { return {p.n + q.n, p.a + q.a, p.b + q.b}; }
+    __device__ static Partial enter(const Piece& piece, const Partial&) { return piece.known; }
+    __device__ static Partial leave(const Partial& sum, float, const Partial&) { return sum; }
 };
 
 /// Shared memory of a block that reduces.
 struct ReductionMemory {
     alignas(16) float lanes_a[tile_threads * 8]; ///< [lane][column]
     alignas(16) float lanes_b[tile_threads * 8];
-    float merged_n[tile_threads];
-    float merged_a[tile_threads];
-    float merged_b[tile_threads];
-    float slice_a[most_tile_width]; ///< of this block, read by its cluster
-    float slice_b[most_tile_width];
+    Partial merged[tile_threads];
+    Partial slice[most_tile_width]; ///< of this block, read by its cluster
 };
 
-/// Merges source(i, column) for i = 0 ... count-1, by column. The result is in the threads below `width`, the number of
-/// columns.
-template <class Merger, class Source>
-__device__ Partial merge_all(int count, int width, ReductionMemory& memory, Source source) {
+/// Merges source(i, column) for i = 0 ... count-1, which know of `n` values together, by column. The result is in the
+/// threads below `width`, the number of columns.
+template <class Meaning, class Source>
+__device__ Partial merge_all(int count, int width, float n, ReductionMemory& memory, Source source) {
     const int thread = static_cast<int>(threadIdx.x);
     const int column = thread % width, part = thread / width;
     int parts = min(tile_threads / width, count);
-    Partial p;
-    if (part < parts)
-        for (int i = part; i < count; i += parts)
-            p = Merger::merge(p, source(i, column));
+    Partial first, sum;
+    if (part < parts) {
+        first = source(0, column).known;
+#pragma unroll 4
+        for (int i = part; i < count; i += parts) {
+            const Partial p = Meaning::enter(source(i, column), first);
+            sum.a += p.a;
+            sum.b += p.b;
+        }
+    }
     while (parts > 1) {
         __syncthreads(); // whoever still reads what the last round left
-        memory.merged_n[thread] = p.n;
-        memory.merged_a[thread] = p.a;
-        memory.merged_b[thread] = p.b;
+        memory.merged[thread] = sum;
         __syncthreads();
-        const int next = parts > 8 ? 8 : 1;
-        p = {};
+        const int next = parts > 16 ? 8 : 1;
+        sum = {};
         if (part < next)
+#pragma unroll 4
             for (int i = part; i < parts; i += next) {
-                const int at = i * width + column;
-                p = Merger::merge(p, {memory.merged_n[at], memory.merged_a[at], memory.merged_b[at]});
+                const Partial p = memory.merged[i * width + column];
+                sum.a += p.a;
+                sum.b += p.b;
             }
         parts = next;
     }
-    return p;
+    return Meaning::leave(sum, n, first);
 }
 
 /// Merges what the threads of a block found in its slice. The result is in the threads below the tile's width.
-template <class Merger>
+template <class Meaning>
 __device__ Partial merge_lanes(const ChannelTiles& t, const Place& place, const Eight& a, const Eight& b,
                                ReductionMemory& memory) {
     store8(memory.lanes_a + 8 * threadIdx.x, a); // = [lane][column]
     store8(memory.lanes_b + 8 * threadIdx.x, b);
     __syncthreads();
-    const int width = 8 * t.groups;
-    const auto rows = rows_of_slice(t, place.slice);
-    return merge_all<Merger>(place.lanes, width, memory, [&](int lane, int column) {
-        const int at = lane * width + column;
-        return Partial{rows_of_lane(rows, lane, place.lanes), memory.lanes_a[at], memory.lanes_b[at]};
-    });
+    const int width = 8 * t.groups, rows = rows_of_slice(t, place.slice);
+    const int each = rows / place.lanes, more = rows % place.lanes; // the first lanes have one row more
+    return merge_all<Meaning>(
+        min(place.lanes, rows), width, static_cast<float>(rows), memory, [&](int lane, int column) {
+            const int at = lane * width + column;
+            return Piece{static_cast<float>(each + (lane < more ? 1 : 0)), {memory.lanes_a[at], memory.lanes_b[at]}};
+        });
 }
 
 /// Leaves a slice's result for the next launch: partials[slices][2][pitch].
@@ -166,34 +152,32 @@ __device__ inline void store_partial(const ChannelTiles& t, const Place& place, 
 }
 
 /// Merges what all slices of this block's tile left there. The result is in the threads below the tile's width.
-template <class Merger>
+template <class Meaning>
 __device__ Partial merge_partials(const ChannelTiles& t, const float* partials, ReductionMemory& memory) {
     const int first = static_cast<int>(blockIdx.x) * 8 * t.groups;
-    return merge_all<Merger>(t.slices, 8 * t.groups, memory, [&](int slice, int column) {
+    return merge_all<Meaning>(t.slices, 8 * t.groups, static_cast<float>(t.rows), memory, [&](int slice, int column) {
         if (first + column >= t.pitch)
-            return Partial{};
+            return Piece{};
         const float* at = partials + static_cast<std::int64_t>(slice) * 2 * t.pitch + first + column;
-        return Partial{static_cast<float>(rows_of_slice(t, slice)), at[0], at[t.pitch]};
+        return Piece{static_cast<float>(rows_of_slice(t, slice)), {at[0], at[t.pitch]}};
     });
 }
 
 /// Merges the results of the blocks of a cluster, which are the slices of a tile. Every block must call leave_cluster()
 /// before it ends.
-template <class Merger>
+template <class Meaning>
 __device__ Partial merge_cluster(const ChannelTiles& t, const Partial& own, ReductionMemory& memory) {
 #if __CUDA_ARCH__ >= 900
     if (t.slices > 1) {
         const auto cluster = cooperative_groups::this_cluster();
-        if (threadIdx.x < static_cast<unsigned>(8 * t.groups)) {
-            memory.slice_a[threadIdx.x] = own.a;
-            memory.slice_b[threadIdx.x] = own.b;
-        }
+        if (threadIdx.x < static_cast<unsigned>(8 * t.groups))
+            memory.slice[threadIdx.x] = own;
         cluster.sync();
-        const Partial p = merge_all<Merger>(t.slices, 8 * t.groups, memory, [&](int slice, int column) {
-            return Partial{static_cast<float>(rows_of_slice(t, slice)),
-                           *cluster.map_shared_rank(memory.slice_a + column, static_cast<unsigned>(slice)),
-                           *cluster.map_shared_rank(memory.slice_b + column, static_cast<unsigned>(slice))};
-        });
+        const Partial p =
+            merge_all<Meaning>(t.slices, 8 * t.groups, static_cast<float>(t.rows), memory, [&](int slice, int column) {
+                return Piece{static_cast<float>(rows_of_slice(t, slice)),
+                             *cluster.map_shared_rank(memory.slice + column, static_cast<unsigned>(slice))};
+            });
         cluster.barrier_arrive();
         return p;
     }

@@ -35,9 +35,10 @@ __device__ void thread_moments(const T* x, const ChannelTiles& t, const Place& p
                     for (int j = 0; j < 8; ++j)
                         shift.v[j] += v.v[j];
                 }
+            const float share = 1.0F / valid;
 #pragma unroll
             for (int j = 0; j < 8; ++j)
-                shift.v[j] /= valid;
+                shift.v[j] *= share;
         }
 #pragma unroll
         for (int u = 0; u < some; ++u)
