@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/fixture_networks.h"
 
-#include "base/json.h"
 #include "graph/step_block.h"
 #include "nn/fixture_spec.h"
+#include "nn/initial_values.h"
 #include "plan/session.h"
 #include "train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace espalier::testing {
 namespace {
 
 bool is_alpha(const std::string& name) { return name.starts_with("alpha"); }
+
+std::int64_t batch_of(const NetworkFixture& fixture) { return static_cast<std::int64_t>(fixture.labels.size()); }
 
 /// A step of the network as a plan of the session, and where its results are.
 struct NetworkStep {
@@ -23,26 +25,24 @@ struct NetworkStep {
     Plan* plan = nullptr;
 };
 
-class NetworkFixture {
+class FixtureRun {
 public:
-    NetworkFixture(const safetensors::Reader& file, const Toggles& toggles, Backend& backend)
-        : file_(file), toggles_(toggles), attributes_(Json::parse(file.metadata().at("attrs"))),
-          spec_(fixture_spec(attributes_, Shape(file.at("input").shape), file.at("logits").shape.at(1))),
-          session_(backend, {.poison = true}) {}
+    FixtureRun(const NetworkFixture& fixture, const Toggles& toggles, Backend& backend)
+        : fixture_(fixture), toggles_(toggles), session_(backend, {.poison = true}) {}
 
-    std::vector<Comparison> compare() {
-        compare_gradients();
-        compare_steps();
-        if (attributes_.contains("arch"))
-            compare_architecture_step();
-        return std::move(comparisons_);
+    NetworkResults results() {
+        compute_gradients();
+        take_steps();
+        if (fixture_.attributes.contains("arch"))
+            take_architecture_step();
+        return std::move(results_);
     }
 
 private:
     /// `wanted` says of which parameters the gradients are computed.
     template <class Wanted>
     NetworkStep make_step(const std::string& key, NormMode mode, Wanted wanted, const OptimizerConfig* optimizer) {
-        auto forward = build_forward(spec_, file_.at("input").shape[0], mode);
+        auto forward = build_forward(fixture_.spec, batch_of(fixture_), mode);
         std::vector<TensorId> parameters;
         for (std::size_t i = 0; i < forward.graph.tensors().size(); ++i) {
             const auto& tensor = forward.graph.tensors()[i];
@@ -71,76 +71,60 @@ private:
         for (const auto& name : session_.names())
             if (name == step_block::name)
                 session_.set(name, block);
-            else if (!values_set_ && file_.has("before/" + name))
-                session_.set(name, file_.floats("before/" + name));
+            else if (!values_set_ && fixture_.before.contains(name))
+                session_.set(name, fixture_.before.at(name));
         values_set_ = true;
     }
 
     void run(Plan& plan) {
-        const auto images = file_.floats("input");
-        const auto labels = file_.integers("labels");
-        plan.set_input("images", images.data(), images.size() * sizeof(float));
-        plan.set_input("labels", labels.data(), labels.size() * sizeof(std::int32_t));
+        plan.set_input("images", fixture_.images.data(), fixture_.images.size() * sizeof(float));
+        plan.set_input("labels", fixture_.labels.data(), fixture_.labels.size() * sizeof(std::int32_t));
         plan.run();
     }
 
-    void compare_loss(const std::string& name, double expected, double found, double allowed) {
-        comparisons_.push_back({name, std::abs(expected - found) / std::abs(expected), allowed});
+    void take_gradients(const std::string& prefix, const NetworkStep& step) {
+        for (const auto& [name, gradient] : step.gradients)
+            results_[prefix + name] = step.plan->read(gradient);
     }
 
-    void compare_tensor(const std::string& name, const std::vector<float>& found) {
-        const auto expected = file_.floats(name);
-        double difference = 0, size = 0;
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            difference += std::abs(static_cast<double>(expected[i]) - found.at(i));
-            size += std::abs(static_cast<double>(expected[i]));
-        }
-        const auto count = static_cast<double>(expected.size());
-        comparisons_.push_back({name, difference / count, 1e-4 * size / count + 1e-6});
-    }
-
-    /// Every tensor of the file whose name begins with `prefix`, next to read(the rest of its name).
-    template <class Read>
-    void compare_all(const std::string& prefix, Read read) {
-        for (const auto& entry : file_.entries())
-            if (entry.name.starts_with(prefix))
-                compare_tensor(entry.name, read(entry.name.substr(prefix.size())));
+    template <class Wanted>
+    void take_values(const std::string& prefix, Wanted wanted) {
+        for (const auto& [name, value] : fixture_.before)
+            if (wanted(name))
+                results_[prefix + name] = session_.get(name);
     }
 
     /// All gradients at once, alpha's too; running statistics are left alone.
-    void compare_gradients() {
+    void compute_gradients() {
         const auto step = make_step(
             "gradients", NormMode::training_frozen_stats, [](auto&) { return true; }, nullptr);
         set_values(0);
         run(*step.plan);
-        compare_tensor("logits", step.plan->read(step.logits));
-        compare_all("grad/", [&](const std::string& name) { return step.plan->read(step.gradients.at(name)); });
+        results_["logits"] = step.plan->read(step.logits);
+        take_gradients("grad/", step);
     }
 
-    void compare_steps() {
-        const auto& sgd = attributes_.at("sgd");
+    void take_steps() {
+        const auto& sgd = fixture_.attributes.at("sgd");
         OptimizerConfig optimizer;
         optimizer.kind = "sgd";
         optimizer.momentum = sgd.at("momentum");
         optimizer.nesterov = sgd.value("nesterov", false);
         optimizer.weight_decay = sgd.at("weight_decay");
-        optimizer.clip_norm = attributes_.value("clip_norm", 0.0);
+        optimizer.clip_norm = fixture_.attributes.value("clip_norm", 0.0);
         const auto step = make_step(
             "weights", NormMode::training, [](auto& name) { return !is_alpha(name); }, &optimizer);
         set_values(sgd.at("lr"));
-        const auto losses = file_.floats("losses");
-        const double allowed[] = {1e-5, 1e-5, 1e-4};
-        for (std::size_t i = 0; i < losses.size(); ++i) {
+        for (int i = 0; i < 3; ++i) {
             run(*step.plan);
-            compare_loss("loss of step " + std::to_string(i + 1), losses[i], step.plan->read(step.loss)[0],
-                         allowed[std::min<std::size_t>(i, 2)]);
+            results_["losses"].push_back(step.plan->read(step.loss)[0]);
         }
-        compare_all("after3/", [&](const std::string& name) { return session_.get(name); });
+        take_values("after3/", [](auto&) { return true; });
     }
 
     /// Batch statistics, running ones left alone; the weights stay.
-    void compare_architecture_step() {
-        const auto& arch = attributes_.at("arch");
+    void take_architecture_step() {
+        const auto& arch = fixture_.attributes.at("arch");
         OptimizerConfig optimizer;
         optimizer.kind = arch.at("optimizer");
         optimizer.beta1 = arch.at("betas").at(0);
@@ -151,25 +135,94 @@ private:
         const auto step = make_step("alpha", NormMode::training_frozen_stats, is_alpha, &optimizer);
         set_values(arch.at("lr"));
         run(*step.plan);
-        compare_loss("loss of the architecture step", file_.floats("arch/loss")[0], step.plan->read(step.loss)[0],
-                     1e-4);
-        compare_all("arch/grad/", [&](const std::string& name) { return step.plan->read(step.gradients.at(name)); });
-        compare_all("arch/after/", [&](const std::string& name) { return session_.get(name); });
+        results_["arch/loss"] = {step.plan->read(step.loss)[0]};
+        take_gradients("arch/grad/", step);
+        take_values("arch/after/", is_alpha);
     }
 
-    const safetensors::Reader& file_;
+    const NetworkFixture& fixture_;
     const Toggles toggles_;
-    const Json attributes_;
-    const NetworkSpec spec_;
     Session session_;
     bool values_set_ = false;
-    std::vector<Comparison> comparisons_;
+    NetworkResults results_;
 };
+
+Comparison compare_loss(const std::string& name, double expected, double found, double allowed) {
+    return {name, std::abs(expected - found) / std::abs(expected), allowed};
+}
+
+Comparison compare_tensor(const std::string& name, const std::vector<float>& expected,
+                          const std::vector<float>& found) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        difference += std::abs(static_cast<double>(expected[i]) - found.at(i));
+        size += std::abs(static_cast<double>(expected[i]));
+    }
+    const auto count = static_cast<double>(expected.size());
+    return {name, difference / count, 1e-4 * size / count + 1e-6};
+}
 
 } // namespace
 
-std::vector<Comparison> compare_network(const safetensors::Reader& file, const Toggles& toggles, Backend& backend) {
-    return NetworkFixture(file, toggles, backend).compare();
+NetworkFixture read_fixture(const safetensors::Reader& file) {
+    const auto attributes = Json::parse(file.metadata().at("attrs"));
+    NetworkFixture fixture{attributes,
+                           fixture_spec(attributes, Shape(file.at("input").shape), file.at("logits").shape.at(1)),
+                           {},
+                           file.floats("input"),
+                           file.integers("labels")};
+    for (const auto& entry : file.entries())
+        if (entry.name.starts_with("before/"))
+            fixture.before[entry.name.substr(7)] = file.floats(entry.name);
+    return fixture;
+}
+
+NetworkFixture draw_fixture(const NetworkFixture& like, std::uint64_t seed) {
+    auto fixture = like;
+    for (const auto& tensor : build_forward(like.spec, batch_of(like), NormMode::training).graph.tensors())
+        if (fixture.before.contains(tensor.name))
+            fixture.before[tensor.name] = initial_values(tensor.initializer, tensor.shape, seed, tensor.name);
+    const Initializer normal{Initializer::Kind::normal, 1.0}, uniform{Initializer::Kind::uniform, 1.0};
+    fixture.images = initial_values(normal, {static_cast<std::int64_t>(like.images.size())}, seed, "images");
+    const auto drawn = initial_values(uniform, {batch_of(like)}, seed, "labels"); // in [-1, 1]
+    const auto classes = static_cast<std::int32_t>(like.spec.classes);
+    std::ranges::transform(drawn, fixture.labels.begin(), [classes](float value) {
+        return std::clamp(static_cast<std::int32_t>((value + 1) / 2 * static_cast<float>(classes)), 0, classes - 1);
+    });
+    return fixture;
+}
+
+NetworkResults read_results(const safetensors::Reader& file) {
+    NetworkResults results;
+    for (const auto& entry : file.entries())
+        if (!entry.name.starts_with("before/") && entry.name != "input" && entry.name != "labels")
+            results[entry.name] = file.floats(entry.name);
+    return results;
+}
+
+NetworkResults compute_results(const NetworkFixture& fixture, const Toggles& toggles, Backend& backend) {
+    return FixtureRun(fixture, toggles, backend).results();
+}
+
+std::vector<Comparison> compare_results(const NetworkResults& expected, const NetworkResults& found) {
+    const double allowed[] = {1e-5, 1e-5, 1e-4};
+    std::vector<Comparison> comparisons;
+    for (const auto& [name, values] : expected) {
+        const auto& other = found.at(name);
+        if (name == "losses")
+            for (std::size_t i = 0; i < values.size(); ++i)
+                comparisons.push_back(compare_loss("loss of step " + std::to_string(i + 1), values[i], other.at(i),
+                                                   allowed[std::min<std::size_t>(i, 2)]));
+        else if (name == "arch/loss")
+            comparisons.push_back(compare_loss("loss of the architecture step", values[0], other.at(0), 1e-4));
+        else
+            comparisons.push_back(compare_tensor(name, values, other));
+    }
+    return comparisons;
+}
+
+const Comparison& worst_of(const std::vector<Comparison>& comparisons) {
+    return *std::ranges::max_element(comparisons, {}, [](const Comparison& c) { return c.error / c.allowed; });
 }
 
 } // namespace espalier::testing

@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/json.h"
 #include "io/safetensors.h"
+#include "nn/network_spec.h"
 #include "passes/pipeline.h"
 #include "plan/backend.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace espalier::testing {
 
-/// One thing compared in a whole-network fixture.
+/// Where a whole-network fixture begins.
+struct NetworkFixture {
+    Json attributes; ///< network, optimizer: the file's metadata
+    NetworkSpec spec;
+    std::map<std::string, std::vector<float>> before; ///< parameters and buffers by name
+    std::vector<float> images;                        ///< [batch, channels, height, width]
+    std::vector<std::int32_t> labels;                 ///< [batch]
+};
+
+/// What is computed from it, by the names of the file: logits, grad/NAME of the first step, losses of three optimizer
+/// steps, after3/NAME, and, where the fixture has a step on alpha, arch/loss, arch/grad/NAME, arch/after/NAME.
+using NetworkResults = std::map<std::string, std::vector<float>>;
+
+[[nodiscard]] NetworkFixture read_fixture(const safetensors::Reader& file);
+/// The same network with other parameters, images and labels: functions of (seed, name).
+[[nodiscard]] NetworkFixture draw_fixture(const NetworkFixture& like, std::uint64_t seed);
+[[nodiscard]] NetworkResults read_results(const safetensors::Reader& file);
+[[nodiscard]] NetworkResults compute_results(const NetworkFixture& fixture, const Toggles& toggles, Backend& backend);
+
+/// One thing compared.
 struct Comparison {
     std::string name;   ///< "loss of step 2", "grad/stem.0.weight", "after3/..."
     double error = 0;   ///< relative for losses, else mean |a - b|
@@ -18,10 +41,9 @@ struct Comparison {
     [[nodiscard]] bool ok() const { return error <= allowed; }
 };
 
-/// Builds the network that the file's metadata describes, and compares logits, every gradient of the first step, the
-/// losses of three optimizer steps, every parameter and buffer after them, and, where the file has one, a step on
-/// alpha.
-[[nodiscard]] std::vector<Comparison> compare_network(const safetensors::Reader& file, const Toggles& toggles,
-                                                      Backend& backend);
+/// Everything that is expected; throws std::out_of_range if something of it was not found.
+[[nodiscard]] std::vector<Comparison> compare_results(const NetworkResults& expected, const NetworkResults& found);
+/// The comparison that is nearest to its limit, or furthest above it.
+[[nodiscard]] const Comparison& worst_of(const std::vector<Comparison>& comparisons);
 
 } // namespace espalier::testing

@@ -95,15 +95,18 @@ private slots:
         Toggles toggles;
         toggles.precision = "fp32";
         toggles.share = toggles.fused = toggles.recompute = passes;
-        const auto comparisons = compare_network(reader, toggles, *Fixtures::backend(backend, winograd));
+        const auto found = compute_results(read_fixture(reader), toggles, *Fixtures::backend(backend, winograd));
+        const auto comparisons = compare_results(read_results(reader), found);
         QVERIFY(!comparisons.empty());
-        const auto worst = std::ranges::max(comparisons, {}, [](const Comparison& c) { return c.error / c.allowed; });
+        const auto& worst = worst_of(comparisons);
         std::printf("%-44s %zu compared, worst %s: %.1e of %.1e allowed;", QTest::currentDataTag(), comparisons.size(),
                     worst.name.c_str(), worst.error, worst.allowed);
         for (const auto& comparison : comparisons)
             if (comparison.name.starts_with("loss"))
                 std::printf(" %.1e", comparison.error);
         std::printf("\n");
+        if (!worst.ok())
+            std::printf("`fixture_seeds FILE` shows whether a ReLU whose sign rounding decides makes the miss.\n");
         for (const auto& comparison : comparisons)
             if (!comparison.ok())
                 QTest::qFail((comparison.name + ": " + std::to_string(comparison.error) + ", allowed " +
