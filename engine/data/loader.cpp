@@ -4,9 +4,12 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace espalier {
 namespace {
+
+constexpr auto question_distance = std::chrono::milliseconds(50);
 
 /// Thrown within a thread to leave a half-made batch.
 struct Stopped {};
@@ -54,17 +57,30 @@ void Loader::stop() noexcept {
     orders_.clear();
 }
 
-const Batch* Loader::next() {
+bool Loader::wait(const std::function<bool()>& leave) {
     std::unique_lock lock(mutex_);
     if (stopping_ || handed_out_ >= end_ticket_)
-        return nullptr;
+        return true;
     if (given_back_ < handed_out_) {
-        slots_[static_cast<std::size_t>(given_back_) % slots_.size()].ready = false;
-        ++given_back_;
+        slot_of(given_back_++).ready = false;
         room_.notify_one();
     }
-    auto& slot = slots_[static_cast<std::size_t>(handed_out_) % slots_.size()];
-    ready_.wait(lock, [&] { return slot.ready; });
+    const auto& slot = slot_of(handed_out_);
+    while (!ready_.wait_for(lock, question_distance, [&] { return slot.ready; })) {
+        lock.unlock();
+        if (leave && leave())
+            return false;
+        lock.lock();
+    }
+    return true;
+}
+
+const Batch* Loader::next() {
+    wait({});
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || handed_out_ >= end_ticket_)
+        return nullptr;
+    auto& slot = slot_of(handed_out_);
     if (slot.error) // stays in its slot: asked again, it is thrown again
         std::rethrow_exception(slot.error);
     ++handed_out_;
@@ -80,7 +96,7 @@ void Loader::work() {
         if (stopping_ || next_ticket_ >= end_ticket_)
             return;
         const auto ticket = next_ticket_++;
-        auto& slot = slots_[static_cast<std::size_t>(ticket) % slots_.size()];
+        auto& slot = slot_of(ticket);
         lock.unlock();
         std::exception_ptr error;
         try {

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -51,6 +52,9 @@ public:
     /// Begins with batch `index` of `epoch` and goes on up to the beginning of `end_epoch`. What was begun before is
     /// given up.
     void start(std::int64_t epoch, std::int64_t index, std::int64_t end_epoch);
+    /// Waits until the next batch is ready (or there is none to come), so that next() need not. While it waits, `leave`
+    /// is asked; false if it says yes: next() would wait then.
+    bool wait(const std::function<bool()>& leave);
     /// The next batch, valid until the next call of any function; null after the last one, or if nothing was started.
     /// Waits for it if it is not ready. What a thread threw (DataError for an image that cannot be read) is thrown
     /// here, in place of the batch that it broke.
@@ -67,6 +71,7 @@ private:
 
     void work();
     void fill(Batch& batch, std::int64_t ticket);
+    Slot& slot_of(std::int64_t ticket) { return slots_[static_cast<std::size_t>(ticket) % slots_.size()]; }
     std::shared_ptr<const std::vector<std::uint32_t>> order_of(std::int64_t epoch);
 
     const SampleSet set_;

@@ -52,19 +52,18 @@ void CompiledPlan::set_input(const std::string& name, const void* host, std::siz
     given_.insert(name);
 }
 
-void CompiledPlan::run() {
+bool CompiledPlan::run(const Interrupt& interrupt) {
     prepare_run();
     // The first run after a bind loads modules and makes library contexts, which cannot be recorded.
     const bool recorded = session_.options.recorded && !session_.options.poison && warm_;
-    if (!recorded || !executor_.replay())
-        executor_.run(session_.options.poison);
-    warm_ = has_run_ = true;
+    has_run_ = (recorded && executor_.replay()) || executor_.run(session_.options.poison, interrupt);
+    warm_ |= has_run_;
+    return has_run_;
 }
 
-void CompiledPlan::run_profiled() {
+bool CompiledPlan::run_profiled(const Interrupt& interrupt) {
     prepare_run();
-    executor_.run_profiled();
-    has_run_ = true;
+    return has_run_ = executor_.run_profiled(interrupt);
 }
 
 std::vector<float> CompiledPlan::read(TensorId kept) const {

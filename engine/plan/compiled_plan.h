@@ -16,8 +16,8 @@ public:
     CompiledPlan(Session::State& session, Executor executor);
 
     void set_input(const std::string& name, const void* host, std::size_t bytes) override;
-    void run() override;
-    void run_profiled() override;
+    bool run(const Interrupt& interrupt) override;
+    bool run_profiled(const Interrupt& interrupt) override;
     [[nodiscard]] std::vector<float> read(TensorId kept) const override;
     [[nodiscard]] std::span<const PlannedOp> ops() const override { return executor_.ops(); }
     [[nodiscard]] MemoryUse memory() const override;

@@ -9,7 +9,10 @@
 namespace espalier {
 
 Executor::Executor(Backend& backend, Program program, Arena arena)
-    : backend_(backend), program_(std::move(program)), arena_(std::move(arena)), addresses_(program_.values.size()) {}
+    : backend_(backend), program_(std::move(program)), arena_(std::move(arena)), addresses_(program_.values.size()) {
+    const auto update = std::ranges::find(program_.ops, Stage::update, &PlannedOp::stage);
+    first_update_ = static_cast<std::size_t>(update - program_.ops.begin());
+}
 
 void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
     base_ = arena;
@@ -33,14 +36,17 @@ void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
     }
 }
 
-void Executor::run(bool poison) {
+bool Executor::run(bool poison, const Interrupt& interrupt) {
     if (poison)
         poison_arena();
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        if (leaves(i, interrupt))
+            return false;
         if (poison)
             poison_outputs(program_.steps[i], i);
         program_.steps[i].kernel->run();
     }
+    return true;
 }
 
 bool Executor::replay() {
@@ -54,17 +60,20 @@ bool Executor::replay() {
     return recording_ != nullptr;
 }
 
-void Executor::run_profiled() {
+bool Executor::run_profiled(const Interrupt& interrupt) {
     using Clock = std::chrono::steady_clock;
     backend_.synchronize();
     auto before = Clock::now();
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        if (leaves(i, interrupt))
+            return false;
         program_.steps[i].kernel->run();
         backend_.synchronize();
         const auto after = Clock::now();
         program_.ops[i].milliseconds = std::chrono::duration<double, std::milli>(after - before).count();
         before = after;
     }
+    return true;
 }
 
 void Executor::poison_arena() {

@@ -27,16 +27,21 @@ public:
     /// Launches every kernel in order, and does not wait for them. `poison`: what a kernel is about to write (outputs
     /// that take no input's place, workspace) is filled with rubbish before, as is the whole arena but the inputs at
     /// the start.
-    void run(bool poison);
-    /// The same launches as one recording, made at the first call after bind(). False, and nothing has run, where the
-    /// backend records nothing. Throws DeviceError if they cannot be recorded.
+    /// False if `interrupt` said leave between two kernels. It is asked before the first kernel of the update at the
+    /// latest: from there on the step is run to its end.
+    bool run(bool poison, const Interrupt& interrupt);
+    /// The same launches as one recording, which is not left in the middle, made at the first call after bind(). False,
+    /// and nothing has run, where the backend records nothing. Throws DeviceError if they cannot be recorded.
     [[nodiscard]] bool replay();
-    /// Waits for every kernel and writes its time into its PlannedOp.
-    void run_profiled();
+    /// As run(), waiting for every kernel and writing its time into its PlannedOp.
+    bool run_profiled(const Interrupt& interrupt);
     /// Address of a value after bind().
     [[nodiscard]] std::byte* address(ValueId value) const { return addresses_[static_cast<std::size_t>(value)]; }
 
 private:
+    [[nodiscard]] bool leaves(std::size_t next_step, const Interrupt& interrupt) const {
+        return interrupt && next_step <= first_update_ && interrupt();
+    }
     void poison_arena();
     void poison_outputs(const Step& step, std::size_t index);
 
@@ -44,6 +49,7 @@ private:
     Program program_;
     Arena arena_;
     std::unique_ptr<Recording> recording_;
+    std::size_t first_update_ = 0; ///< first step that changes parameters; the number of steps if none does
     std::byte* base_ = nullptr;
     std::vector<std::byte*> addresses_; ///< of each value
 };

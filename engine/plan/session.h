@@ -36,6 +36,9 @@ struct PlannedOp {
 
 class Session;
 
+/// Asked between two kernels of a long step, as often as there are kernels: true leaves the step.
+using Interrupt = std::function<bool()>;
+
 /// A step made ready: kernels in order, and an offset in the arena for every activation. Belongs to its session.
 class Plan {
 public:
@@ -43,10 +46,14 @@ public:
     /// Copies an input (row-major, float / int32 / uint8 by its type) to where the step reads it. It stays there until
     /// another plan of the session is given inputs or runs. Throws ConfigError on another size.
     virtual void set_input(const std::string& name, const void* host, std::size_t bytes) = 0;
-    /// Runs the step. Allocates memory on the first run. Throws Error if an input is not there.
-    virtual void run() = 0;
+    /// Runs the step. Allocates memory on the first run. Throws Error if an input is not there. False if `interrupt`
+    /// left it: then no parameter and no slot of an optimizer has changed, but what the forward writes into buffers
+    /// (running statistics) may have; nothing can be read.
+    virtual bool run(const Interrupt& interrupt) = 0;
+    void run() { run(Interrupt()); }
     /// The same, timing each op into PlannedOp::milliseconds.
-    virtual void run_profiled() = 0;
+    virtual bool run_profiled(const Interrupt& interrupt) = 0;
+    void run_profiled() { run_profiled(Interrupt()); }
     /// A kept tensor after run() and until any plan of the session runs again, as float in row-major order.
     [[nodiscard]] virtual std::vector<float> read(TensorId kept) const = 0;
     [[nodiscard]] virtual std::span<const PlannedOp> ops() const = 0;

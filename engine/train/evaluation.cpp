@@ -5,21 +5,26 @@
 
 namespace espalier {
 
-std::optional<Totals> evaluate(NetworkSession& network, Loader& loader, const std::function<bool()>& leave) {
+std::optional<Totals> evaluate(NetworkSession& network, Loader& loader, const std::function<bool()>& leave,
+                               const Interrupt& interrupt) {
     Totals totals;
     loader.start(0, 0, 1);
     for (;;) {
-        if (leave && leave()) {
+        if ((leave && leave()) || !loader.wait(interrupt)) {
             loader.stop();
             return std::nullopt;
         }
         const Batch* batch = loader.next();
         if (!batch)
             return totals;
-        const auto result = network.evaluate({batch->images, batch->labels});
+        const auto result = network.evaluate({batch->images, batch->labels}, interrupt);
+        if (!result) {
+            loader.stop();
+            return std::nullopt;
+        }
         const auto images = static_cast<double>(batch->count);
-        totals.loss += result.loss * images;
-        totals.correct += result.correct;
+        totals.loss += result->loss * images;
+        totals.correct += result->correct;
         totals.images += images;
     }
 }

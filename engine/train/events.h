@@ -31,6 +31,8 @@ public:
     virtual ~CommandSource() = default;
     virtual std::optional<Command> poll() = 0;
     virtual std::optional<Command> wait(std::chrono::milliseconds limit) = 0;
+    /// How long a command may lie while a step works: a longer step is asked to look for one between its kernels.
+    [[nodiscard]] virtual std::chrono::milliseconds patience() const { return std::chrono::milliseconds(200); }
 };
 
 /// An event of that type, with the time (seconds since 1970, UTC).

@@ -113,9 +113,29 @@ void NetworkSession::set_batch(Plan& plan, std::span<const float> images, std::s
     plan.set_input("labels", labels.data(), labels.size_bytes());
 }
 
-void NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled) {
-    auto& plan = plan_of(training_step(
-        batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps}));
+/// What a step changes before its update, besides the sums of gradients that its first part begins anew.
+void NetworkSession::remember(const Graph& graph) {
+    before_.rows_written = rows_written_;
+    before_.statistics.clear();
+    for (const auto& tensor : graph.tensors())
+        if (tensor.role == Role::buffer)
+            if (const auto slot = parameter_and_slot(tensor.name).second;
+                slot.empty() && !is_working_memory(tensor.name, slot))
+                before_.statistics.emplace_back(tensor.name, session_.get(tensor.name));
+}
+
+void NetworkSession::give_up_step() {
+    for (const auto& [name, values] : before_.statistics)
+        session_.set(name, values);
+    rows_written_ = before_.rows_written;
+}
+
+bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled, const Interrupt& interrupt) {
+    const auto& step = training_step(
+        batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps});
+    auto& plan = plan_of(step);
+    if (interrupt && place.micro_step == 0)
+        remember(step.compiled.graph);
     std::vector<float> block(step_block::size, 0.0F);
     block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
     block[step_block::step] = static_cast<float>(place.step);
@@ -125,8 +145,12 @@ void NetworkSession::train(const BatchView& batch, const StepPlace& place, bool 
     block[step_block::history_row] = static_cast<float>(rows_written_ % history_rows);
     session_.set(step_block::name, block);
     set_batch(plan, batch.images, batch.labels);
-    profiled ? plan.run_profiled() : plan.run();
+    if (!(profiled ? plan.run_profiled(interrupt) : plan.run(interrupt))) {
+        give_up_step();
+        return false;
+    }
     ++rows_written_;
+    return true;
 }
 
 std::vector<BatchResult> NetworkSession::take_history() {
@@ -142,12 +166,13 @@ std::vector<BatchResult> NetworkSession::take_history() {
     return results;
 }
 
-BatchResult NetworkSession::evaluate(const BatchView& batch) {
+std::optional<BatchResult> NetworkSession::evaluate(const BatchView& batch, const Interrupt& interrupt) {
     const auto& step = evaluation_step(batch.size());
     auto& plan = plan_of(step);
     set_batch(plan, batch.images, batch.labels);
-    plan.run();
-    return {plan.read(step.loss).at(0), plan.read(step.correct).at(0)};
+    if (!plan.run(interrupt))
+        return std::nullopt;
+    return BatchResult{plan.read(step.loss).at(0), plan.read(step.correct).at(0)};
 }
 
 std::vector<float> NetworkSession::probabilities(std::span<const float> images, std::int64_t count) {

@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -67,11 +69,17 @@ public:
     void save(ParameterStore& store) const;
 
     /// One part of a training step. Its result comes later with take_history(), so that no step waits for the host.
-    void train(const BatchView& batch, const StepPlace& place, bool profiled = false);
+    /// False if `interrupt` (the same for all parts of a step) left it: then everything is as it was before the step's
+    /// first part. A step that may be left costs a copy of the running statistics.
+    bool train(const BatchView& batch, const StepPlace& place, bool profiled = false, const Interrupt& interrupt = {});
+    /// Puts everything back to before the first part of the step that was trained last and may be left.
+    void give_up_step();
     /// Results of the parts trained since the last call, in order. Call it at least every history_rows parts.
     [[nodiscard]] std::vector<BatchResult> take_history();
 
-    [[nodiscard]] BatchResult evaluate(const BatchView& batch);
+    [[nodiscard]] BatchResult evaluate(const BatchView& batch) { return *evaluate(batch, {}); }
+    /// Nothing if `interrupt` left it.
+    [[nodiscard]] std::optional<BatchResult> evaluate(const BatchView& batch, const Interrupt& interrupt);
     /// Probability of each class for each of `count` images, row after row.
     [[nodiscard]] std::vector<float> probabilities(std::span<const float> images, std::int64_t count);
 
@@ -92,12 +100,19 @@ public:
 private:
     const Step& training_step(std::int64_t batch, UpdateParts parts);
     void set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels);
+    void remember(const Graph& graph);
 
     RunConfig config_;
     Session session_;
     std::map<std::string, Step> steps_;
     std::int64_t rows_written_ = 0;
     std::int64_t rows_read_ = 0;
+
+    /// As they were before the training step in hand, if it may be left.
+    struct {
+        std::vector<std::pair<std::string, std::vector<float>>> statistics;
+        std::int64_t rows_written = 0;
+    } before_;
 };
 
 } // namespace espalier

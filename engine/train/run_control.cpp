@@ -4,8 +4,19 @@
 namespace espalier {
 
 void RunControl::poll() {
+    last_poll_ = Clock::now();
     while (const auto command = commands_.poll())
         take(*command);
+}
+
+bool RunControl::leaving_step() {
+    if (Clock::now() - last_poll_ >= commands_.patience())
+        poll();
+    return stop_wanted() || pause_;
+}
+
+bool RunControl::is_long(double seconds) const {
+    return std::chrono::duration<double>(seconds) >= commands_.patience();
 }
 
 bool RunControl::leaving() {

@@ -15,6 +15,11 @@ public:
     void poll();
     /// Polls, and says whether the work in hand should be left: a pause or a stop is wanted.
     [[nodiscard]] bool leaving();
+    /// Between two kernels: polls if the last time was CommandSource::patience() ago, and says whether a stop is
+    /// wanted, or a pause.
+    [[nodiscard]] bool leaving_step();
+    /// Whether work that took `seconds` takes long enough to be asked leaving_step().
+    [[nodiscard]] bool is_long(double seconds) const;
 
     [[nodiscard]] bool stop_wanted() const { return stop_ || abandoned_; }
     [[nodiscard]] bool abandoned() const { return abandoned_; }
@@ -33,6 +38,7 @@ private:
     void take(Command command);
     void tell(const std::string& reason);
 
+    using Clock = std::chrono::steady_clock;
     CommandSource& commands_;
     EventSink& events_;
     std::string phase_ = "preparing";
@@ -42,6 +48,7 @@ private:
     bool abandoned_ = false;
     bool pause_ = false;
     bool checkpoint_ = false;
+    Clock::time_point last_poll_{};
 };
 
 } // namespace espalier

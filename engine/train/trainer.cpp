@@ -126,7 +126,8 @@ bool Trainer::evaluate_epoch() {
         control_.enter("evaluating");
         const auto start = std::chrono::steady_clock::now();
         auto loader = setup_.evaluation_loader(setup_.sets.validation);
-        validation = evaluate(*setup_.network, loader, [this] { return safe_point(); });
+        validation = evaluate(
+            *setup_.network, loader, [this] { return safe_point(); }, [this] { return control_.leaving_step(); });
         if (!validation)
             return false;
         state_.spend(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -160,10 +161,13 @@ bool Trainer::test() {
     if (state_.best_epoch > 0 && std::filesystem::exists(checkpoint_folder_.best()))
         setup_.network->load(load_checkpoint(checkpoint_folder_.best()).store);
     auto loader = setup_.evaluation_loader(setup_.sets.test);
-    const auto totals = evaluate(*setup_.network, loader, [this] {
-        control_.poll();
-        return control_.stop_wanted();
-    });
+    const auto totals = evaluate(
+        *setup_.network, loader,
+        [this] {
+            control_.poll();
+            return control_.stop_wanted();
+        },
+        [this] { return control_.leaving_step() && control_.stop_wanted(); });
     setup_.network->load(store_);
     if (!totals)
         return false;

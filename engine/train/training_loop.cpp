@@ -27,19 +27,18 @@ bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     // The loader works ahead into the next epoch too, so that it never starts cold.
     loader_.start(state_.epoch, state_.epoch_step * setup_.config.accumulation, setup_.config.epochs);
     while (state_.epoch_step < setup_.steps_per_epoch) {
-        if (safe_point()) {
+        if (safe_point() || !take_update()) {
             drain();
             loader_.stop();
             return false;
         }
-        take_update();
         read_results_if_due();
     }
     drain();
     return true;
 }
 
-void TrainingLoop::take_update() {
+bool TrainingLoop::take_update() {
     const auto& config = setup_.config;
     const auto start = Clock::now();
     const auto place = state_.epoch * setup_.steps_per_epoch + state_.epoch_step;
@@ -53,20 +52,30 @@ void TrainingLoop::take_update() {
     const auto first_batch = state_.epoch_step * config.accumulation;
     const auto parts = std::min(config.accumulation, setup_.batches_per_epoch - first_batch);
     const bool profiled = profile_is_due();
+    const Interrupt leave = [this] { return control_.leaving_step(); };
+    const bool is_long = control_.is_long(seconds_an_image_ * static_cast<double>(setup_.images_per_step()));
+    const auto interrupt = is_long ? leave : Interrupt();
     double flops = 0;
     std::int64_t images = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
+        if (!loader_.wait(part == 0 ? leave : interrupt)) {
+            if (part > 0)
+                setup_.network->give_up_step();
+            return false;
+        }
         const Batch* batch = loader_.next();
         if (!batch)
             throw Error("The data set ended in the middle of an epoch: batch " + std::to_string(first_batch + part) +
                         " of " + std::to_string(setup_.batches_per_epoch) + " is missing.");
-        setup_.network->train({batch->images, batch->labels},
-                              {taken.record.learning_rate, taken.record.step, part, parts}, profiled);
+        if (!setup_.network->train({batch->images, batch->labels},
+                                   {taken.record.learning_rate, taken.record.step, part, parts}, profiled, interrupt))
+            return false;
         taken.images.push_back(batch->count);
         images += batch->count;
         flops += setup_.network->training_flops(batch->count);
     }
     taken.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds_an_image_ = taken.record.seconds / static_cast<double>(images);
     resources_.count(flops, images, taken.record.seconds);
     parts_taken_ += static_cast<std::size_t>(parts);
     if (profiled)
@@ -74,6 +83,7 @@ void TrainingLoop::take_update() {
     taken_.push_back(std::move(taken));
     ++state_.step;
     ++state_.epoch_step;
+    return true;
 }
 
 void TrainingLoop::drain() {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <limits>
 
 namespace espalier {
 
@@ -22,8 +23,9 @@ public:
 
     TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events);
 
-    /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). Throws Error, naming the
-    /// cause, after max_bad_steps updates in a row whose loss or gradient is not a finite number.
+    /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). A long update is left in
+    /// its middle where RunControl says so, and counts as not begun. Throws Error, naming the cause, after
+    /// max_bad_steps updates in a row whose loss or gradient is not a finite number.
     bool train_epoch(const SafePoint& safe_point);
     /// Brings RunState and events up to the last update taken.
     void drain();
@@ -37,7 +39,8 @@ private:
         std::vector<std::int64_t> images; ///< of each part
     };
 
-    void take_update();
+    /// False if it was left in the middle, as if it had not been begun.
+    bool take_update();
     void settle(const Taken& taken, std::span<const BatchResult> parts);
     [[noreturn]] void give_up(const StepRecord& record) const;
     void read_results_if_due();
@@ -54,6 +57,7 @@ private:
     ResourceReporter resources_;
     std::deque<Taken> taken_; ///< updates whose results have not been read yet
     std::size_t parts_taken_ = 0;
+    double seconds_an_image_ = std::numeric_limits<double>::infinity(); ///< of the last update; the first may be long
     Clock::time_point last_reading_{};
     Clock::time_point last_profile_{};
     std::int64_t last_profiled_step_ = 0;

@@ -73,7 +73,7 @@ std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::fu
     for (const auto size : loader.batches().sizes())
         network_->prepare_evaluation(size);
     make_ready(batch);
-    return espalier::evaluate(*network_, loader, leave);
+    return espalier::evaluate(*network_, loader, leave, leave);
 }
 
 } // namespace espalier

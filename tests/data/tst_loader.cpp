@@ -184,6 +184,20 @@ private slots:
         loader.start(0, 0, 1); // the destructor stops too
     }
 
+    void waiting_for_a_slow_batch_can_be_left_and_gone_on_with() {
+        const auto data = std::make_shared<ProbeDataset>(10);
+        data->delay = std::chrono::milliseconds(30);
+        Loader loader(all_of(data, Part::train), settings_for(5));
+        loader.start(0, 0, 1);
+        int asked = 0;
+        QVERIFY(!loader.wait([&] { return ++asked == 1; })); // a batch takes at least 150 ms
+        QVERIFY(loader.wait({}));
+        QCOMPARE(loader.next()->index, std::int64_t{0});
+        QCOMPARE(loader.next()->index, std::int64_t{1});
+        QVERIFY(loader.wait([] { return true; })); // nothing more will come
+        QVERIFY(!loader.next());
+    }
+
     void nothing_started_gives_nothing() {
         Loader loader(all_of(std::make_shared<ProbeDataset>(10), Part::train), settings_for(4));
         QVERIFY(!loader.next());

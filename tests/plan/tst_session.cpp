@@ -109,6 +109,35 @@ private slots:
         QCOMPARE(session.allocated(), std::size_t{0});
     }
 
+    /// Wherever a step is left, no parameter and no slot has changed; from the update on it is not left any more.
+    void a_step_that_is_left_changes_no_parameter() {
+        const auto network = small_network(3, true);
+        Session session(*backend_, {});
+        auto& plan = session.plan("train", network.graph);
+        set_values(session, network.graph);
+        const auto kept = [&] {
+            std::map<std::string, std::vector<float>> values;
+            for (const auto& name : session.names())
+                if (name.find("running") == std::string::npos)
+                    values[name] = session.get(name);
+            return values;
+        };
+        const auto before = kept();
+        QVERIFY(before.size() > 4);
+        std::size_t left = 0;
+        for (;; ++left) {
+            set_inputs(plan, 3);
+            std::size_t asked = 0;
+            if (plan.run([&] { return asked++ == left; }))
+                break;
+            QVERIFY(kept() == before);
+            QVERIFY(!text_of<Error>([&] { (void)plan.read(network.loss); }).empty());
+        }
+        const auto update = std::ranges::find(plan.ops(), Stage::update, &PlannedOp::stage) - plan.ops().begin();
+        QCOMPARE(static_cast<std::ptrdiff_t>(left), update + 1); // before each kernel up to the first of the update
+        QVERIFY(kept() != before);
+    }
+
     void optimizer_slots_are_counted_apart() {
         const auto training = small_network(3, true), evaluation = small_network(3, false);
         Session one(*backend_, {}), other(*backend_, {});

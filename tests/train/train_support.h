@@ -83,6 +83,12 @@ public:
         return command_;
     }
     std::optional<Command> wait(std::chrono::milliseconds) override { return Command::resume; }
+    /// Never asked within a step, or between all of its kernels: not by how fast the machine is.
+    [[nodiscard]] std::chrono::milliseconds patience() const override {
+        return within_steps ? std::chrono::milliseconds(0) : std::chrono::hours(24);
+    }
+
+    bool within_steps = false;
 
     [[nodiscard]] std::int64_t asked() const { return asked_; }
 

@@ -16,6 +16,8 @@ private slots:
     void any_stop_point_gives_the_same_bits();
     void five_cycles_repeat_step_and_learning_rate_columns();
     void a_pause_gives_memory_back_and_changes_nothing();
+    void a_pause_within_a_step_changes_nothing();
+    void a_checkpoint_wished_for_within_a_step();
     void more_epochs_after_the_end();
     void nothing_left_to_do_is_said();
     void another_batch_size_goes_on();
@@ -28,15 +30,21 @@ private slots:
 void TestResume::any_stop_point_gives_the_same_bits_data() {
     QTest::addColumn<QStringList>("settings");
     QTest::addColumn<int>("points");
-    QTest::newRow("sgd") << QStringList{"optimizer.nesterov=true"} << 55;
-    QTest::newRow("adamw, accumulation") << QStringList{"optimizer.kind=adamw", "accumulation=2", "batch=4"} << 35;
+    QTest::addColumn<bool>("within_steps");
+    QTest::newRow("sgd") << QStringList{"optimizer.nesterov=true"} << 55 << false;
+    QTest::newRow("adamw, accumulation")
+        << QStringList{"optimizer.kind=adamw", "accumulation=2", "batch=4"} << 35 << false;
     QTest::newRow("two threads, clipping, checkpoints between")
-        << QStringList{"threads=2", "optimizer.clip_norm=0.5", "checkpoint.every_steps=3"} << 10;
+        << QStringList{"threads=2", "optimizer.clip_norm=0.5", "checkpoint.every_steps=3"} << 10 << false;
+    QTest::newRow("within steps") << QStringList{"optimizer.nesterov=true"} << 25 << true;
+    QTest::newRow("within accumulated steps")
+        << QStringList{"optimizer.kind=adamw", "accumulation=3", "batch=4"} << 15 << true;
 }
 
 void TestResume::any_stop_point_gives_the_same_bits() {
     QFETCH(QStringList, settings);
     QFETCH(int, points);
+    QFETCH(bool, within_steps);
     std::vector<std::string> list;
     for (const auto& setting : settings)
         list.push_back(setting.toStdString());
@@ -45,6 +53,7 @@ void TestResume::any_stop_point_gives_the_same_bits() {
     EventLog whole_log;
     // The number of questions is the number of places where a run can be stopped: between steps, and in evaluations.
     CommandAt counter(1'000'000, Command::stop);
+    counter.within_steps = within_steps;
     counter.watch(whole_log);
     QCOMPARE(train_run(whole.folder().path(), whole_log, counter).phase, std::string("finished"));
     const auto expected = whole.last();
@@ -52,10 +61,14 @@ void TestResume::any_stop_point_gives_the_same_bits() {
 
     std::mt19937 random(20261128);
     for (int i = 0; i < points; ++i) {
-        const auto point = static_cast<std::int64_t>(random() % static_cast<unsigned>(counter.asked()));
+        // Within steps a slow machine asks a few times more: not the very last ones.
+        const auto last = within_steps ? counter.asked() * 9 / 10 : counter.asked();
+        const auto point = static_cast<std::int64_t>(random() % static_cast<unsigned>(last));
         SmallRun run(list);
         EventLog log;
-        QCOMPARE(run.train(log, CommandAt(point, Command::stop)).phase, std::string("stopped"));
+        CommandAt stop(point, Command::stop);
+        stop.within_steps = within_steps;
+        QCOMPARE(run.train(log, stop).phase, std::string("stopped"));
         const auto outcome = run.train(log);
         QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
         const auto different = difference(run.last(), expected);
@@ -102,6 +115,43 @@ void TestResume::a_pause_gives_memory_back_and_changes_nothing() {
     QCOMPARE(*(paused - 1), std::string("saving"));
     QCOMPARE(*(paused + 1), std::string("training"));
     QCOMPARE(difference(run.last(), whole.last()), std::string());
+}
+
+void TestResume::a_pause_within_a_step_changes_nothing() {
+    SmallRun whole;
+    EventLog whole_log;
+    CommandAt counter(1'000'000, Command::pause);
+    counter.within_steps = true;
+    counter.watch(whole_log);
+    QCOMPARE(whole.train(whole_log, static_cast<CommandSource&>(counter)).phase, std::string("finished"));
+
+    for (std::int64_t point = 7; point < counter.asked(); point += counter.asked() / 10) {
+        SmallRun run;
+        EventLog log;
+        CommandAt pause(point, Command::pause);
+        pause.within_steps = true;
+        QCOMPARE(run.train(log, pause).phase, std::string("finished"));
+        QCOMPARE(difference(run.last(), whole.last()), std::string());
+        QCOMPARE(log.steps(), whole_log.steps());
+        QCOMPARE(log.column("loss"), whole_log.column("loss"));
+    }
+}
+
+/// A wish for a checkpoint does not leave the step: it is answered in words at once, and met behind it.
+void TestResume::a_checkpoint_wished_for_within_a_step() {
+    SmallRun whole;
+    EventLog whole_log;
+    QCOMPARE(whole.train(whole_log).phase, std::string("finished"));
+
+    SmallRun run;
+    EventLog log;
+    CommandAt wish(30, Command::checkpoint);
+    wish.within_steps = true;
+    QCOMPARE(run.train(log, wish).phase, std::string("finished"));
+    QVERIFY(log.text().find("A checkpoint will be written after this step.") != std::string::npos);
+    QCOMPARE(log.steps(), whole_log.steps());
+    QCOMPARE(log.column("loss"), whole_log.column("loss"));
+    QCOMPARE(log.of_type("checkpoint").size(), whole_log.of_type("checkpoint").size() + 1);
 }
 
 void TestResume::more_epochs_after_the_end() {

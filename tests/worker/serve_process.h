@@ -57,6 +57,23 @@ public:
             },
             patient);
     }
+    /// Whether such an event has come already.
+    bool seen(std::int64_t id, const char* type) {
+        const auto& events = events_[id];
+        return std::any_of(events.begin(), events.end(),
+                           [&](const auto& e) { return espalier::protocol::is_event(e, type); });
+    }
+    /// Waits for the run to enter a phase.
+    bool has_phase(std::int64_t id, const std::string& phase) {
+        return QTest::qWaitFor(
+            [&] {
+                const auto& events = events_[id];
+                return std::any_of(events.begin(), events.end(), [&](const auto& e) {
+                    return espalier::protocol::is_event(e, "phase") && espalier::protocol::text_at(e, "phase") == phase;
+                });
+            },
+            patient);
+    }
     bool answered(std::int64_t id) const { return ended_.contains(id); }
     const espalier::Json& hello() {
         (void)QTest::qWaitFor([this] { return !hello_.is_null(); }, patient);

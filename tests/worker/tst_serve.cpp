@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real espalier-train, as a window uses it: requests, runs that outlive everybody, and deaths in every order.
+#include "io/checkpoint.h"
 #include "schema_check.h"
 #include "serve_process.h"
 #include "worker/event_files.h"
@@ -262,6 +263,34 @@ private slots:
         QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
         QCOMPARE(serve.answer(id), Json::object());
         QCOMPARE(state(path), std::string("stopped"));
+    }
+
+    /// A command is answered in the middle of a step that takes many seconds: the step is given up as if it had not
+    /// been begun.
+    void a_long_step_is_left() {
+        ServeProcess serve(runs_.path());
+        // The plain loops of the reference are slow on any machine.
+        const Json config = {{"preset", "train-small"},
+                             {"backend", "reference"},
+                             {"data", "synthetic:3x32x32,2,300"},
+                             {"batch", 128},
+                             {"threads", 1},
+                             {"epochs", 9}};
+        const auto path = serve.get("start", {{"config", config}, {"name", "slow"}}).value("path", "");
+        const auto id = serve.ask("attach", {{"path", path}});
+        QVERIFY(serve.has_phase(id, "training"));
+        QTest::qWait(1000); // within the first step, even on a fast machine
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "pause"}}), Json::object());
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("paused"), patient);
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "resume"}}), Json::object());
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("running"), patient);
+        QTest::qWait(500);
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        QCOMPARE(serve.answer(id), Json::object());
+        QCOMPARE(state(path), std::string("stopped"));
+        QVERIFY(!serve.seen(id, "steps"));
+        const auto last = load_checkpoint(RunFolder(path).checkpoints() / "last.safetensors");
+        QCOMPARE(last.info.step, std::int64_t{0});
     }
 
     /// Two clicks on Start are two runs with folders of their own; each can be stopped before its first step.
