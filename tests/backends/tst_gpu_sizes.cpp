@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/op_checker.h"
+#include "backends/registry.h"
+
+#include <QtTest>
+#include <algorithm>
+#include <cstring>
+
+using namespace espalier;
+using namespace espalier::testing;
+
+namespace {
+
+OpCase batch_norm(const Shape& x, bool residual, bool relu) {
+    const auto channels = x[1];
+    OpCase result{"batch_norm of " + x.text() + (residual ? " with residual" : "") + (relu ? " and relu" : ""),
+                  "batch_norm",
+                  {data(x), parameter({channels}), parameter({channels}), given({channels}, {}, Role::buffer),
+                   given({channels}, {}, Role::buffer)},
+                  {},
+                  {3, 4}};
+    if (residual)
+        result.inputs.emplace_back(data(x));
+    if (relu)
+        result.attributes.set("activation", std::string("relu"));
+    result.tolerance = 5e-6;
+    return result;
+}
+
+/// Where reductions go from one block to a cluster, from a cluster to two launches, and tiles of channels are not
+/// whole.
+std::vector<OpCase> cases() {
+    std::vector<OpCase> result;
+    for (const Shape& x : {Shape{3, 20, 19, 18}, Shape{6, 24, 41, 37}, Shape{1, 7, 233, 229}, Shape{5, 8, 101, 103},
+                           Shape{2, 40, 160, 80}, Shape{2, 520, 5, 4}})
+        for (const bool residual : {false, true})
+            for (const bool relu : {false, true})
+                result.push_back(batch_norm(x, residual, relu));
+    for (const Shape& x : {Shape{70, 24}, Shape{70, 10}, Shape{5, 8, 101, 103}, Shape{1, 9, 233, 229}})
+        result.push_back({"channel_sum of " + x.text(), "channel_sum", {given(x)}, {}, {}, {}, {}, 3e-6});
+    for (const std::int64_t stride : {1, 2, 3}) {
+        const Attributes window{{"kernel", std::int64_t{3}}, {"stride", stride}, {"padding", std::int64_t{1}}};
+        const auto name = " with stride " + std::to_string(stride);
+        result.push_back({"max_pool2d" + name, "max_pool2d", {data({9, 20, 15, 14})}, window});
+        result.push_back({"avg_pool2d" + name, "avg_pool2d", {data({9, 20, 15, 14})}, window});
+    }
+    result.push_back({"global_avg_pool", "global_avg_pool", {data({5, 300, 4, 3})}});
+    result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
+    return result;
+}
+
+} // namespace
+
+/// The GPU next to the reference at sizes where its kernels go other ways than in the small cases of every op.
+class GpuSizes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void agree_with_the_reference_data() {
+        QTest::addColumn<std::size_t>("index");
+        const auto all = cases();
+        for (std::size_t i = 0; i < all.size(); ++i)
+            QTest::newRow(all[i].name.c_str()) << i;
+    }
+    void agree_with_the_reference() {
+        QFETCH(std::size_t, index);
+        const auto backends = available_backends();
+        const auto cuda = std::ranges::find(backends, "cuda", &BackendStatus::name);
+        if (cuda == backends.end() || !cuda->available)
+            QSKIP(cuda == backends.end() ? "this build has no GPU engine" : cuda->available.reason.c_str());
+        const auto tested = make_backend("cuda", {}), reference = make_backend("reference", {});
+        const auto op_case = cases()[index];
+        const auto gradients = applies(op_case, Gradients::all) ? Gradients::all : Gradients::none;
+        const auto found = run_case(op_case, gradients, *tested), again = run_case(op_case, gradients, *tested);
+        const auto text = differences(run_case(op_case, gradients, *reference), found, op_case.tolerance);
+        QVERIFY2(text.empty(), text.c_str());
+        for (const auto& [name, values] : found.values) {
+            const auto& repeated = again.values.at(name);
+            QVERIFY2(std::memcmp(values.data(), repeated.data(), values.size() * sizeof(float)) == 0,
+                     (name + " has other bits the second time").c_str());
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(GpuSizes)
+#include "tst_gpu_sizes.moc"
