@@ -144,6 +144,7 @@ std::vector<OpCase> op_cases() {
     add_convolution_cases(cases);
     add_layer_cases(cases);
     add_update_cases(cases);
+    add_size_cases(cases);
     return cases;
 }
 

@@ -26,10 +26,10 @@ union Scratch {
 template <bool inner_contiguous>
 struct Factor {
     Source source;
-    std::int64_t outer, inner;
+    int outer, inner;
 
     /// Loads a chunk of 32 x 16 into registers, coalesced; zero beyond the edges.
-    __device__ void load(std::int64_t outer_begin, std::int64_t inner_begin, int lane, float (&values)[depth]) const {
+    __device__ void load(int outer_begin, int inner_begin, int lane, float (&values)[depth]) const {
         // One branch for all sixteen, so that they are in flight together.
         switch (source.type) {
         case DType::f16:
@@ -51,17 +51,18 @@ struct Factor {
 
 private:
     template <class T>
-    __device__ void load_of(std::int64_t outer_begin, std::int64_t inner_begin, int lane,
-                            float (&values)[depth]) const {
+    __device__ void load_of(int outer_begin, int inner_begin, int lane, float (&values)[depth]) const {
         const auto* data = static_cast<const T*>(source.data);
 #pragma unroll
         for (int step = 0; step < depth; ++step) {
             int i, k;
             place(step, lane, i, k);
-            const auto row = outer_begin + i, column = inner_begin + k;
-            values[step] = row < outer && column < inner
-                               ? to_float(data[inner_contiguous ? row * inner + column : column * outer + row])
-                               : 0.0F;
+            const int row = outer_begin + i, column = inner_begin + k;
+            const int slow = inner_contiguous ? row : column, fast = inner_contiguous ? column : row;
+            values[step] =
+                row < outer && column < inner
+                    ? to_float(data[static_cast<std::int64_t>(slow) * (inner_contiguous ? inner : outer) + fast])
+                    : 0.0F;
         }
     }
     static __device__ void place(int step, int lane, int& i, int& k) {
@@ -81,19 +82,18 @@ __global__ void __launch_bounds__(threads)
     product_kernel(Factor<a_inner> a, Factor<b_inner> b, const float* bias, Target c) {
     __shared__ Scratch scratch[warps];
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-    const auto m_begin = static_cast<std::int64_t>(blockIdx.y) * tile;
-    const auto n_begin = static_cast<std::int64_t>(blockIdx.x) * tile;
-    const auto chunks = (a.inner + depth - 1) / depth;
+    const int m_begin = static_cast<int>(blockIdx.y) * tile, n_begin = static_cast<int>(blockIdx.x) * tile;
+    const int chunks = (a.inner + depth - 1) / depth;
     auto& own = scratch[warp];
     // Eight by four results a lane: four rows of lanes, eight columns.
     const int m_lane = lane / 8 * 8, n_lane = lane % 8 * 4;
     float sums[8][4] = {};
     float a_next[depth], b_next[depth];
     if (warp < chunks) {
-        a.load(m_begin, static_cast<std::int64_t>(warp) * depth, lane, a_next);
-        b.load(n_begin, static_cast<std::int64_t>(warp) * depth, lane, b_next);
+        a.load(m_begin, warp * depth, lane, a_next);
+        b.load(n_begin, warp * depth, lane, b_next);
     }
-    for (std::int64_t chunk = warp; chunk < chunks; chunk += warps) {
+    for (int chunk = warp; chunk < chunks; chunk += warps) {
         __syncwarp();
         a.store(a_next, lane, own.factors.a);
         b.store(b_next, lane, own.factors.b);
@@ -121,21 +121,22 @@ __global__ void __launch_bounds__(threads)
         *reinterpret_cast<float4*>(&own.sums[m_lane + i][n_lane]) =
             make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
     __syncthreads();
-    const int used = chunks < warps ? static_cast<int>(chunks) : warps;
+    const int used = min(chunks, warps);
     for (int at = static_cast<int>(threadIdx.x); at < tile * tile; at += threads) {
-        const auto m = m_begin + at / tile, n = n_begin + at % tile;
+        const int m = m_begin + at / tile, n = n_begin + at % tile;
         if (m >= a.outer || n >= b.outer)
             continue;
         float sum = bias != nullptr ? bias[n] : 0.0F;
         for (int i = 0; i < used; ++i)
             sum += scratch[i].sums[at / tile][at % tile];
-        c.set(m * b.outer + n, sum);
+        c.set(static_cast<std::int64_t>(m) * b.outer + n, sum);
     }
 }
 
 template <bool a_inner, bool b_inner>
-void launch(Matrix a, Matrix b, const float* bias, MutableMatrix c, std::int64_t m, std::int64_t n, std::int64_t k,
-            cudaStream_t stream) {
+void launch(Matrix a, Matrix b, const float* bias, MutableMatrix c, std::int64_t rows, std::int64_t columns,
+            std::int64_t inner, cudaStream_t stream) {
+    const int m = static_cast<int>(rows), n = static_cast<int>(columns), k = static_cast<int>(inner);
     const dim3 grid(static_cast<unsigned>((n + tile - 1) / tile), static_cast<unsigned>((m + tile - 1) / tile));
     product_kernel<<<grid, threads, 0, stream>>>(Factor<a_inner>{{a.data, a.type}, m, k},
                                                  Factor<b_inner>{{b.data, b.type}, n, k}, bias, Target{c.data, c.type});

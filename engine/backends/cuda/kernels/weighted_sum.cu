@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(threads)
 /// Dots of gy with `group` candidates from blockIdx.y * group on: their sums stay in registers, gy is read once a
 /// group.
 template <class T, int group>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)
     dots_kernel(const __grid_constant__ Candidates<const T*> x, const T* gy, double* partials, std::int64_t count) {
     __shared__ double shared[threads / 32];
     const int first = static_cast<int>(blockIdx.y) * group;
@@ -85,8 +85,6 @@ __global__ void __launch_bounds__(threads)
         const Eight g = load8(gy + 8 * i);
 #pragma unroll
         for (int k = 0; k < group; ++k) {
-            if (first + k >= x.count)
-                continue;
             const Eight e = load8(x.at[first + k] + 8 * i);
             float dot = g.v[0] * e.v[0];
 #pragma unroll
@@ -98,12 +96,11 @@ __global__ void __launch_bounds__(threads)
     for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
 #pragma unroll
         for (int k = 0; k < group; ++k)
-            if (first + k < x.count)
-                sums[k] += static_cast<double>(to_float(gy[i])) * to_float(x.at[first + k][i]);
+            sums[k] += static_cast<double>(to_float(gy[i])) * to_float(x.at[first + k][i]);
 #pragma unroll
     for (int k = 0; k < group; ++k) {
         if (first + k >= x.count)
-            continue;
+            break;
         const double sum = block_sum(sums[k], shared);
         if (threadIdx.x == 0)
             partials[static_cast<std::int64_t>(first + k) * gridDim.x + blockIdx.x] = sum;
@@ -178,8 +175,8 @@ void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, do
         using T = decltype(element);
         Candidates<const T*> candidates{};
         candidates.count = static_cast<int>(x.size());
-        for (std::size_t i = 0; i < x.size(); ++i)
-            candidates.at[i] = static_cast<const T*>(x[i]);
+        for (std::size_t i = 0; i < most_candidates; ++i)
+            candidates.at[i] = static_cast<const T*>(x[i < x.size() ? i : 0]);
         const auto blocks = static_cast<unsigned>(weighted_sum_partials(count));
         const auto launch = [&](auto group_constant) {
             constexpr int group = decltype(group_constant)::value;
@@ -187,7 +184,9 @@ void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, do
             dots_kernel<T, group>
                 <<<dim3(blocks, groups), threads, 0, stream>>>(candidates, static_cast<const T*>(gy), partials, count);
         };
-        if (candidates.count <= 4)
+        if (candidates.count <= 2)
+            launch(std::integral_constant<int, 2>{});
+        else if (candidates.count <= 4)
             launch(std::integral_constant<int, 4>{});
         else if (candidates.count <= 8)
             launch(std::integral_constant<int, 8>{});
