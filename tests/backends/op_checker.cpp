@@ -6,6 +6,7 @@
 #include "graph/autodiff.h"
 #include "graph/builder.h"
 #include "graph/op_registry.h"
+#include "passes/passes.h"
 #include "plan/session.h"
 
 #include <algorithm>
@@ -106,19 +107,42 @@ std::vector<TensorId> wanted_gradients(const OpCase& op_case, const std::vector<
     return wanted;
 }
 
-CaseGraph build(const OpCase& op_case, Gradients gradients) {
+/// The inputs of a case with its data cast to `type`; single numbers, parameters and buffers stay as they are.
+std::vector<TensorId> cast_data(GraphBuilder& builder, const OpCase& op_case, std::vector<TensorId> inputs,
+                                DType type) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (const auto& given = op_case.inputs[i];
+            given && given->role == Role::input && given->type == DType::f32 && given->shape.count() > 1)
+            inputs[i] = builder.apply_one("cast", {inputs[i]}, {{"type", std::string(name_of(type))}});
+    return inputs;
+}
+
+/// Updates read gradients of any type; no pass casts for them.
+bool is_update(const OpCase& op_case) {
+    return op_case.kind == "sgd" || op_case.kind == "adam" || op_case.kind == "accumulate" ||
+           op_case.kind == "gradient_norm";
+}
+
+CaseGraph build(const OpCase& op_case, Gradients gradients, DType type) {
     CaseGraph result;
     auto& graph = result.graph;
     GraphBuilder builder(graph);
     for (std::size_t i = 0; i < op_case.inputs.size(); ++i)
         result.inputs.push_back(op_case.inputs[i] ? declare(builder, *op_case.inputs[i], input_name(i)) : no_tensor);
-    const auto outputs = append_op(builder, op_case, result.inputs, "", &result.changed);
+    const bool halves = type != DType::f32;
+    const auto inputs = halves ? cast_data(builder, op_case, result.inputs, type) : result.inputs;
+    const auto outputs = append_op(builder, op_case, inputs, "", &result.changed);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (outputs[i] != no_tensor)
             result.kept["output " + std::to_string(i)] = outputs[i];
+    auto loss = no_tensor;
     if (gradients != Gradients::none) {
         result.weights = builder.input("r", graph.shape(outputs[0]));
-        const auto loss = builder.apply_one("dot", {outputs[0], result.weights});
+        loss = builder.apply_one("dot", {outputs[0], result.weights});
+    }
+    if (halves && !is_update(op_case))
+        graph = mixed_precision(std::move(graph), type);
+    if (gradients != Gradients::none) {
         const auto wanted = wanted_gradients(op_case, result.inputs, gradients);
         const auto found = differentiate(graph, loss, wanted);
         for (std::size_t i = 0; i < result.inputs.size(); ++i)
@@ -160,8 +184,8 @@ bool applies(const OpCase& op_case, Gradients gradients) {
     }
 }
 
-CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend) {
-    const auto built = build(op_case, gradients);
+CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend, DType type) {
+    const auto built = build(op_case, gradients, type);
     Session::Options options;
     options.poison = true;
     GuardedBackend guarded(backend);
@@ -190,8 +214,8 @@ CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend
     return result;
 }
 
-Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend) {
-    return supports_all(backend, build(op_case, gradients).graph);
+Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend, DType type) {
+    return supports_all(backend, build(op_case, gradients, type).graph);
 }
 
 double relative_error(const std::vector<float>& a, const std::vector<float>& b) {

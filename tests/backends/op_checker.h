@@ -25,11 +25,14 @@ enum class Gradients { none, all, first_alone, others_alone };
 [[nodiscard]] bool applies(const OpCase& op_case, Gradients gradients);
 
 /// Runs a case on a host backend, its memory poisoned before and guarded around. The gradients are those of sum(output
-/// 0 * r) with random r.
-[[nodiscard]] CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend);
+/// 0 * r) with random r. With `type` f16 or bf16 the op computes in it as the pass mixed_precision says, and updates
+/// take gradients of it.
+[[nodiscard]] CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend,
+                                  DType type = DType::f32);
 
 /// The first op of the case that the backend refuses, with its reason.
-[[nodiscard]] Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend);
+[[nodiscard]] Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend,
+                                    DType type = DType::f32);
 
 /// What is wrong with `found` next to `expected`, one line a tensor or fault; empty if nothing is. Values that differ
 /// by at most mean |a - b| <= tolerance mean |a| pass; places where the expected value is not finite must be equal.

@@ -98,6 +98,37 @@ private slots:
             }
         QVERIFY(ran > 0);
     }
+
+    /// A wrong kernel is far off; halves round each result once.
+    void backends_agree_in_halves_data() {
+        QTest::addColumn<QString>("backend");
+        QTest::addColumn<int>("type");
+        for (const auto& status : available_backends())
+            if (status.available && status.name != "reference")
+                for (const auto type : {DType::f16, DType::bf16})
+                    QTest::newRow((status.name + ", " + std::string(name_of(type))).c_str())
+                        << QString::fromStdString(status.name) << static_cast<int>(type);
+    }
+    void backends_agree_in_halves() {
+        QFETCH(QString, backend);
+        QFETCH(int, type);
+        const auto half = static_cast<DType>(type);
+        const auto tested = make_backend(backend.toStdString(), {});
+        int ran = 0;
+        for (const auto& op_case : cases_)
+            for (auto gradients : every_choice) {
+                if (!applies(op_case, gradients) || !supports_case(op_case, gradients, *tested, half))
+                    continue;
+                const auto expected = run_case(op_case, gradients, *reference_, half);
+                const auto found = run_case(op_case, gradients, *tested, half);
+                const auto text = differences(expected, found, half == DType::f16 ? 4e-3 : 3e-2);
+                if (!text.empty())
+                    QTest::qFail((row_name(op_case, gradients).toStdString() + "\n" + text).c_str(), __FILE__,
+                                 __LINE__);
+                ++ran;
+            }
+        qInfo("%d cases", ran);
+    }
 };
 
 QTEST_APPLESS_MAIN(OpChecker)
