@@ -48,10 +48,6 @@ struct Scale {
     const float* c;
     __device__ float operator()(float x) const { return *c * x; }
 };
-struct Constant {
-    float value;
-    __device__ float operator()(float) const { return value; }
-};
 
 template <class T>
 struct Summands {
@@ -85,24 +81,9 @@ __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
 }
 
 template <class T>
-__global__ void dot_kernel(const T* a, const T* b, double* partials, std::int64_t count) {
-    __shared__ double shared[threads / 32];
-    double sum = 0;
-    for (auto i = grid_index(); i < count; i += grid_size())
-        sum += static_cast<double>(to_float(a[i])) * to_float(b[i]);
-    sum = block_sum(sum, shared);
-    if (threadIdx.x == 0)
-        partials[blockIdx.x] = sum;
-}
-
-__global__ void dot_end_kernel(const double* partials, float* result, int count) {
-    __shared__ double shared[threads / 32];
-    double sum = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads)
-        sum += partials[i];
-    sum = block_sum(sum, shared);
-    if (threadIdx.x == 0)
-        *result = static_cast<float>(sum);
+__global__ void constant_kernel(T* y, float value, std::int64_t count, std::int64_t padded_count) {
+    for (auto i = grid_index(); i < padded_count; i += grid_size())
+        y[i] = from_float<T>(i < count ? value : 0.0F);
 }
 
 unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, threads); }
@@ -146,23 +127,13 @@ void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DT
     });
 }
 
-void launch_constant(void* y, float value, std::int64_t count, DType type, cudaStream_t stream) {
+void launch_constant(void* y, float value, std::int64_t count, std::int64_t padded_count, DType type,
+                     cudaStream_t stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        // The old content is read and dropped: a constant is small.
-        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(y), static_cast<T*>(y), count,
-                                                                 Constant{value});
+        constant_kernel<<<blocks_for(padded_count, threads), threads, 0, stream>>>(static_cast<T*>(y), value, count,
+                                                                                   padded_count);
     });
-}
-
-void launch_dot(const void* a, const void* b, double* partials, float* result, std::int64_t count, DType type,
-                cudaStream_t stream) {
-    const auto blocks = blocks_for(count, threads, dot_partials);
-    with_type(type, [&](auto element) {
-        using T = decltype(element);
-        dot_kernel<<<blocks, threads, 0, stream>>>(static_cast<const T*>(a), static_cast<const T*>(b), partials, count);
-    });
-    dot_end_kernel<<<1, threads, 0, stream>>>(partials, result, static_cast<int>(blocks));
 }
 
 } // namespace espalier::cuda

@@ -22,13 +22,8 @@ void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int6
                 cudaStream_t stream);
 /// y = c x, c on the device.
 void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream);
-/// y = value.
-void launch_constant(void* y, float value, std::int64_t count, DType type, cudaStream_t stream);
-
-/// Doubles that launch_dot needs.
-inline constexpr std::int64_t dot_partials = 512;
-/// result = sum a_i b_i, in two stages of fixed order.
-void launch_dot(const void* a, const void* b, double* partials, float* result, std::int64_t count, DType type,
-                cudaStream_t stream);
+/// y = value in the first `count` of `padded_count` elements, zero in the rest.
+void launch_constant(void* y, float value, std::int64_t count, std::int64_t padded_count, DType type,
+                     cudaStream_t stream);
 
 } // namespace espalier::cuda

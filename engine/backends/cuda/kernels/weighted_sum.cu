@@ -184,7 +184,9 @@ void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, do
             dots_kernel<T, group>
                 <<<dim3(blocks, groups), threads, 0, stream>>>(candidates, static_cast<const T*>(gy), partials, count);
         };
-        if (candidates.count <= 2)
+        if (candidates.count == 1)
+            launch(std::integral_constant<int, 1>{});
+        else if (candidates.count == 2)
             launch(std::integral_constant<int, 2>{});
         else if (candidates.count <= 4)
             launch(std::integral_constant<int, 4>{});

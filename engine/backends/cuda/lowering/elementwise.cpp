@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/elementwise.h"
+
+#include "backends/cuda/kernels/weighted_sum.h"
 #include "backends/cuda/lowering/lowering.h"
 
 #include <algorithm>
@@ -12,9 +14,10 @@ std::int64_t elements(const Layout& layout) { return description(layout).element
 Lowered lower_relu(const Context& c) {
     Lowered result = c.flat(0, 1);
     result.in_place = {{0, 0}};
-    result.kernel = launch_kernel(c, "relu", [n = elements(result.outputs[0]), type = c.input(0).type](const Arguments& a) {
-        launch_relu(a.in(0), a.out(0), n, type, a.stream);
-    });
+    result.kernel =
+        launch_kernel(c, "relu", [n = elements(result.outputs[0]), type = c.input(0).type](const Arguments& a) {
+            launch_relu(a.in(0), a.out(0), n, type, a.stream);
+        });
     return result;
 }
 
@@ -32,8 +35,8 @@ Lowered lower_add(const Context& c) {
     Lowered result = c.flat(0, c.op.inputs.size());
     result.in_place = {{0, 0}};
     const bool relu = c.op.attributes.text("activation") == "relu";
-    result.kernel = launch_kernel(
-        c, "add", [n = elements(result.outputs[0]), type = c.input(0).type, relu](const Arguments& a) {
+    result.kernel =
+        launch_kernel(c, "add", [n = elements(result.outputs[0]), type = c.input(0).type, relu](const Arguments& a) {
             // The sum so far is the first summand of the next launch.
             std::vector<const void*> summands{a.in(0)};
             for (std::size_t next = 1; next < a.inputs.size() || next == 1;) {
@@ -59,23 +62,30 @@ Lowered lower_scale(const Context& c) {
     return result;
 }
 
+/// The weight's gradient of a sum with one candidate. A number is stored as eight, seven of them zero.
 Lowered lower_dot(const Context& c) {
     Lowered result = c.flat(0, 2);
     result.outputs[0] = c.plain().outputs[0];
-    result.workspace = dot_partials * sizeof(double);
-    result.kernel = launch_kernel(c, "dot", [n = elements(result.inputs[0]), type = c.input(0).type](const Arguments& a) {
-        launch_dot(a.in(0), a.in(1), a.scratch<double>(), a.out_f32(0), n, type, a.stream);
-    });
+    const auto n = elements(result.inputs[0]);
+    result.workspace = static_cast<std::size_t>(weighted_sum_partials(n)) * sizeof(double);
+    result.kernel =
+        launch_kernel(c, "dot", [n, size = elements(result.outputs[0]), type = c.input(0).type](const Arguments& a) {
+            const void* candidate = a.in(1);
+            const int place = 0;
+            launch_weighted_sum_dots(a.in(0), {&candidate, 1}, a.scratch<double>(), n, type, a.stream);
+            launch_weighted_sum_dots_end(a.scratch<double>(), {&place, 1}, a.out_f32(0), size, true, n, a.stream);
+        });
     return result;
 }
 
 Lowered lower_constant(const Context& c) {
     Lowered result = c.plain();
     const auto value = static_cast<float>(c.op.attributes.real("value"));
-    result.kernel = launch_kernel(
-        c, "constant", [value, n = c.output(0).shape.count(), type = c.output(0).type](const Arguments& a) {
-            launch_constant(a.out(0), value, n, type, a.stream);
-        });
+    result.kernel = launch_kernel(c, "constant",
+                                  [value, count = c.output(0).shape.count(), size = elements(result.outputs[0]),
+                                   type = c.output(0).type](const Arguments& a) {
+                                      launch_constant(a.out(0), value, count, size, type, a.stream);
+                                  });
     return result;
 }
 
