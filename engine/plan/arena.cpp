@@ -85,13 +85,16 @@ Blocks find_blocks(const Program& program) {
 
 } // namespace
 
-Arena plan_arena(const Program& program) {
+Arena plan_arena(const Program& program, int rest) {
     auto blocks = find_blocks(program);
     auto& lifetimes = blocks.lifetimes;
     const auto values_end = lifetimes.size();
     for (std::size_t step = 0; step < program.steps.size(); ++step)
         lifetimes.push_back(
             {program.steps[step].workspace, static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
+    const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
+    for (auto& lifetime : lifetimes)
+        lifetime.last = std::min(lifetime.last + rest, end);
     const auto memory = plan_memory(lifetimes);
 
     Arena arena;

@@ -19,7 +19,8 @@ struct Arena {
 };
 
 /// Lays out the arena: lifetimes from the order of the steps, outputs in place of inputs where lowering allows it, a
-/// workspace as memory that lives for one step.
-[[nodiscard]] Arena plan_arena(const Program& program);
+/// workspace as memory that lives for one step. For `rest` further steps memory is not used again, so that these steps
+/// need not wait for its last reader.
+[[nodiscard]] Arena plan_arena(const Program& program, int rest = 0);
 
 } // namespace espalier

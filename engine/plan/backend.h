@@ -5,6 +5,7 @@
 #include "plan/kernel.h"
 #include "plan/layout.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -101,12 +102,21 @@ public:
     virtual void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) = 0;
     /// Waits until everything enqueued has run.
     virtual void synchronize() = 0;
-    /// Records what `launch` enqueues, without running it; null where a backend has nothing to gain by it. Throws
-    /// DeviceError if something in it cannot be recorded; the backend can be used as before.
-    [[nodiscard]] virtual std::unique_ptr<Recording> record(const std::function<void()>& launch) {
-        static_cast<void>(launch);
+    /// Records the launches of a step, without running them; null where a backend has nothing to gain by it. Kernel i
+    /// comes after those that `after[i]` names, all of them earlier ones; what is not ordered so may run at the same
+    /// time. Throws DeviceError if something cannot be recorded; the backend can be used as before.
+    [[nodiscard]] virtual std::unique_ptr<Recording> record(std::span<Kernel* const> kernels,
+                                                            std::span<const std::vector<std::int32_t>> after) {
+        static_cast<void>(kernels);
+        static_cast<void>(after);
         return nullptr;
     }
+    /// For how many further steps memory is better not used again, so that recorded steps can run side by side.
+    [[nodiscard]] virtual int steps_side_by_side() const { return 0; }
+    /// Runs the kernels in order and returns the milliseconds of each; waits. `leave` is asked before each kernel,
+    /// where a backend can still stop there; where it says so, no further kernel runs and no further time comes back.
+    [[nodiscard]] virtual std::vector<double> time(std::span<Kernel* const> kernels,
+                                                   const std::function<bool(std::size_t next)>& leave);
     /// Fills bytes with NaN-like rubbish (0xff), so that tests see what a kernel did not write.
     virtual void poison(std::byte* device, std::size_t bytes) = 0;
 };

@@ -4,7 +4,6 @@
 #include "plan/memory_plan.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace espalier {
 
@@ -51,29 +50,41 @@ bool Executor::run(bool poison, const Interrupt& interrupt) {
 
 bool Executor::replay() {
     if (!recording_)
-        recording_ = backend_.record([this] {
-            for (auto& step : program_.steps)
-                step.kernel->run();
-        });
+        recording_ = backend_.record(kernels(), find_dependencies(accesses()));
     if (recording_)
         recording_->replay();
     return recording_ != nullptr;
 }
 
 bool Executor::run_profiled(const Interrupt& interrupt) {
-    using Clock = std::chrono::steady_clock;
-    backend_.synchronize();
-    auto before = Clock::now();
+    const auto milliseconds = backend_.time(kernels(), [&](std::size_t next) { return leaves(next, interrupt); });
+    for (std::size_t i = 0; i < milliseconds.size(); ++i)
+        program_.ops[i].milliseconds = milliseconds[i];
+    return milliseconds.size() == program_.steps.size();
+}
+
+std::vector<Kernel*> Executor::kernels() const {
+    std::vector<Kernel*> result;
+    for (const auto& step : program_.steps)
+        result.push_back(step.kernel.get());
+    return result;
+}
+
+std::vector<StepAccess> Executor::accesses() const {
+    std::vector<StepAccess> result(program_.steps.size());
+    const auto collect = [this](std::span<const ValueId> values, std::vector<Access>& accesses) {
+        for (auto value : values)
+            if (value != no_value)
+                accesses.push_back({address(value), program_.values[static_cast<std::size_t>(value)].layout.bytes});
+    };
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-        if (leaves(i, interrupt))
-            return false;
-        program_.steps[i].kernel->run();
-        backend_.synchronize();
-        const auto after = Clock::now();
-        program_.ops[i].milliseconds = std::chrono::duration<double, std::milli>(after - before).count();
-        before = after;
+        const auto& step = program_.steps[i];
+        collect(step.inputs, result[i].reads);
+        collect(step.outputs, result[i].writes);
+        if (step.workspace)
+            result[i].writes.push_back({base_ + arena_.workspaces[i], step.workspace});
     }
-    return true;
+    return result;
 }
 
 void Executor::poison_arena() {

@@ -3,6 +3,7 @@
 
 #include "plan/arena.h"
 #include "plan/backend.h"
+#include "plan/dependencies.h"
 #include "plan/persistent.h"
 #include "plan/program.h"
 
@@ -42,6 +43,8 @@ private:
     [[nodiscard]] bool leaves(std::size_t next_step, const Interrupt& interrupt) const {
         return interrupt && next_step <= first_update_ && interrupt();
     }
+    [[nodiscard]] std::vector<Kernel*> kernels() const;
+    [[nodiscard]] std::vector<StepAccess> accesses() const;
     void poison_arena();
     void poison_outputs(const Step& step, std::size_t index);
 

@@ -29,7 +29,7 @@ std::unique_ptr<CompiledPlan> Session::State::make_plan(const Graph& graph) {
     std::unique_ptr<CompiledPlan> plan;
     try {
         auto program = lower(graph, backend, persistent);
-        auto layout = plan_arena(program);
+        auto layout = plan_arena(program, options.recorded ? backend.steps_side_by_side() : 0);
         plan = std::make_unique<CompiledPlan>(*this, Executor(backend, std::move(program), std::move(layout)));
         check_limit(*plan);
     } catch (...) {

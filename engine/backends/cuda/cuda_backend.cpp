@@ -7,6 +7,7 @@
 #include "backends/cuda/host_copy.h"
 #include "backends/cuda/kernels/reorder.h"
 #include "backends/cuda/lowering/lowering.h"
+#include "backends/cuda/recording.h"
 #include "backends/cuda/staging.h"
 #include "base/error.h"
 
@@ -36,55 +37,6 @@ private:
     std::size_t bytes_ = 0;
 };
 
-class Stream {
-public:
-    explicit Stream(int device) {
-        ESPALIER_CUDA(cudaSetDevice(device));
-        ESPALIER_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    }
-    ~Stream() {
-        cudaStreamSynchronize(stream_);
-        cudaStreamDestroy(stream_);
-    }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    [[nodiscard]] cudaStream_t get() const { return stream_; }
-
-private:
-    cudaStream_t stream_ = nullptr;
-};
-
-/// A step's launches as one CUDA graph.
-class GraphRecording final : public Recording {
-public:
-    GraphRecording(cudaStream_t stream, const std::function<void()>& launch) : stream_(stream) {
-        cudaGraph_t graph = nullptr;
-        ESPALIER_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-        try {
-            launch();
-        } catch (...) {
-            cudaStreamEndCapture(stream, &graph);
-            if (graph != nullptr)
-                cudaGraphDestroy(graph);
-            cudaGetLastError();
-            throw;
-        }
-        ESPALIER_CUDA(cudaStreamEndCapture(stream, &graph));
-        const auto error = cudaGraphInstantiate(&executable_, graph, 0);
-        cudaGraphDestroy(graph);
-        check(error, "cudaGraphInstantiate");
-    }
-    ~GraphRecording() override {
-        if (executable_ != nullptr)
-            cudaGraphExecDestroy(executable_);
-    }
-    void replay() override { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
-
-private:
-    cudaStream_t stream_;
-    cudaGraphExec_t executable_ = nullptr;
-};
-
 DeviceInfo first_usable() {
     Support why = available();
     for (auto& device : devices())
@@ -96,11 +48,11 @@ DeviceInfo first_usable() {
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(const BackendOptions& options)
-        : device_(first_usable()), stream_(device_.index), staging_(stream_.get()),
-          planner_(stream_.get(), workspace_cap, options.tune) {
+        : device_(first_usable()), streams_(device_.index), staging_(streams_.main()),
+          planner_(streams_.main(), workspace_cap, options.tune) {
         settings_.options = options;
         settings_.device = device_;
-        settings_.stream = stream_.get();
+        settings_.stream = &streams_.current;
         settings_.planner = &planner_;
     }
 
@@ -164,19 +116,25 @@ public:
         staging_.download(device, layout.bytes, [&](const std::byte* pinned) { unpack(tensor, layout, pinned, host); });
     }
 
-    void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(stream_.get())); }
+    void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(streams_.main())); }
 
     void poison(std::byte* device, std::size_t bytes) override {
-        ESPALIER_CUDA(cudaMemsetAsync(device, 0xff, bytes, stream_.get()));
+        ESPALIER_CUDA(cudaMemsetAsync(device, 0xff, bytes, streams_.main()));
     }
 
-    [[nodiscard]] std::unique_ptr<Recording> record(const std::function<void()>& launch) override {
-        return std::make_unique<GraphRecording>(stream_.get(), launch);
+    [[nodiscard]] std::unique_ptr<Recording> record(std::span<Kernel* const> kernels,
+                                                    std::span<const std::vector<std::int32_t>> after) override {
+        return record_graph(streams_, kernels, after);
+    }
+    [[nodiscard]] int steps_side_by_side() const override { return 12; }
+    [[nodiscard]] std::vector<double> time(std::span<Kernel* const> kernels,
+                                           const std::function<bool(std::size_t)>&) override {
+        return time_kernels(streams_, kernels);
     }
 
 private:
     DeviceInfo device_;
-    Stream stream_;
+    Streams streams_;
     Staging staging_;
     cudnn::Planner planner_;
     Settings settings_;

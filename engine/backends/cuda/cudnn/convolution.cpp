@@ -226,7 +226,15 @@ void Execution::run(cudnnHandle_t handle) const {
 }
 
 Planner::Planner(cudaStream_t stream, std::size_t workspace_cap, bool tune)
-    : handle_(stream), stream_(stream), workspace_cap_(workspace_cap), tune_(tune) {}
+    : handle_(stream), stream_(stream), current_(stream), workspace_cap_(workspace_cap), tune_(tune) {}
+
+cudnnHandle_t Planner::handle(cudaStream_t stream) {
+    if (stream != current_) {
+        ESPALIER_CUDNN(cudnnSetStream(handle_.get(), stream));
+        current_ = stream;
+    }
+    return handle_.get();
+}
 
 std::shared_ptr<const Plan> Planner::plan(const Problem& problem) {
     const auto key = problem.key();
@@ -259,7 +267,7 @@ std::shared_ptr<const Plan> Planner::search(const Problem& problem) {
     }
     take(heuristic(graph, CUDNN_HEUR_MODE_A, 64), 48);
     take(every_engine(graph), 96);
-    return fastest(problem, candidates, handle_.get(), stream_);
+    return fastest(problem, candidates, handle(stream_), stream_);
 }
 
 } // namespace espalier::cuda::cudnn

@@ -68,13 +68,15 @@ public:
 
     /// The plan for a problem; null if the library has no engine for it within the cap.
     [[nodiscard]] std::shared_ptr<const Plan> plan(const Problem& problem);
-    [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
+    /// The library's context, set to launch on that stream.
+    [[nodiscard]] cudnnHandle_t handle(cudaStream_t stream);
 
 private:
     [[nodiscard]] std::shared_ptr<const Plan> search(const Problem& problem);
 
     Handle handle_;
     cudaStream_t stream_;
+    cudaStream_t current_; ///< of the handle
     std::size_t workspace_cap_;
     bool tune_;
     std::map<std::string, std::shared_ptr<const Plan>> plans_;

@@ -81,16 +81,16 @@ public:
     }
 
     void run() override {
-        execution_->run(planner_.handle());
+        execution_->run(planner_.handle(*stream_));
         if (epilogue_)
-            launch_epilogue(output_, reinterpret_cast<const float*>(bias_), *epilogue_, stream_);
+            launch_epilogue(output_, reinterpret_cast<const float*>(bias_), *epilogue_, *stream_);
     }
 
     [[nodiscard]] std::string name() const override { return plan_->name(); }
 
 private:
     cudnn::Planner& planner_;
-    cudaStream_t stream_;
+    const cudaStream_t* stream_;
     std::shared_ptr<const cudnn::Plan> plan_;
     Places places_;
     std::optional<Epilogue> epilogue_;

@@ -8,10 +8,8 @@ namespace {
 
 class LaunchKernel final : public Kernel {
 public:
-    LaunchKernel(std::string name, cudaStream_t stream, Launch launch)
-        : name_(std::move(name)), launch_(std::move(launch)) {
-        arguments_.stream = stream;
-    }
+    LaunchKernel(std::string name, const cudaStream_t* stream, Launch launch)
+        : name_(std::move(name)), stream_(stream), launch_(std::move(launch)) {}
 
     void bind(const Binding& binding) override {
         arguments_.inputs.assign(binding.inputs.begin(), binding.inputs.end());
@@ -20,6 +18,7 @@ public:
     }
 
     void run() override {
+        arguments_.stream = *stream_;
         launch_(arguments_);
         check_launch(name_.c_str());
     }
@@ -28,6 +27,7 @@ public:
 
 private:
     std::string name_;
+    const cudaStream_t* stream_;
     Launch launch_;
     Arguments arguments_;
 };

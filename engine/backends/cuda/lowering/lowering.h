@@ -44,7 +44,7 @@ using Launch = std::function<void(const Arguments&)>;
 struct Settings {
     BackendOptions options;
     DeviceInfo device;
-    cudaStream_t stream = nullptr;
+    const cudaStream_t* stream = nullptr; ///< where launches go now: steps that are recorded side by side change it
     cudnn::Planner* planner = nullptr;
 };
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "plan/backend.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace espalier::cuda {
+
+/// The streams of a backend: everything runs on the first; the others exist for the branches of a recorded graph.
+class Streams {
+public:
+    static constexpr std::size_t count = 4;
+
+    explicit Streams(int device);
+    ~Streams();
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    [[nodiscard]] cudaStream_t main() const { return streams_[0]; }
+    [[nodiscard]] cudaStream_t at(std::size_t index) const { return streams_[index]; }
+
+    cudaStream_t current = nullptr; ///< where kernels launch now
+
+private:
+    std::array<cudaStream_t, count> streams_{};
+};
+
+/// A step as one CUDA graph. Kernels that need not wait for each other go to different streams of the capture and so
+/// to parallel branches of the graph.
+[[nodiscard]] std::unique_ptr<Recording> record_graph(Streams& streams, std::span<Kernel* const> kernels,
+                                                      std::span<const std::vector<std::int32_t>> after);
+
+/// Milliseconds of each kernel, one after another in a graph with an event between any two: no launch from the host is
+/// in the time, but about a microsecond of the event is.
+[[nodiscard]] std::vector<double> time_kernels(Streams& streams, std::span<Kernel* const> kernels);
+
+} // namespace espalier::cuda
