@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "main_window.h"
+#include "watchdog.h"
 #include "worker/protocol.h"
 
-#include <QApplication>
 #include <QCommandLineParser>
 #include <QTimer>
 #include <cstdio>
+#include <memory>
+
+namespace {
+
+/// For those who work on the window: what held it up, as it happens, and the worst at the end.
+std::unique_ptr<espalier::Watchdog> report_standstills() {
+    using espalier::Watchdog;
+    auto watchdog = std::make_unique<Watchdog>();
+    QObject::connect(watchdog.get(), &Watchdog::stood_still, [](const Watchdog::Turn& turn) {
+        std::fprintf(stderr, "watchdog: %s\n", qPrintable(Watchdog::text(turn)));
+    });
+    QObject::connect(qApp, &QApplication::aboutToQuit, watchdog.get(), [dog = watchdog.get()] {
+        std::fprintf(stderr, "watchdog: busiest turn %.1f ms, %zu above %.0f ms\n", dog->busiest_ms(),
+                     dog->long_turns().size(), Watchdog::busy_limit_ms);
+    });
+    return watchdog;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
-    QApplication app(argc, argv);
+    espalier::Application app(argc, argv);
     QApplication::setApplicationName(QStringLiteral("espalier"));
     QApplication::setApplicationDisplayName(QStringLiteral("Espalier"));
     QApplication::setApplicationVersion(QStringLiteral(ESPALIER_VERSION));
@@ -28,7 +47,9 @@ int main(int argc, char** argv) {
     const QCommandLineOption engine(QStringLiteral("engine"),
                                     QApplication::translate("main", "The espalier-train to use."),
                                     QStringLiteral("PROGRAM"));
-    parser.addOptions({replay, speed, engine});
+    QCommandLineOption watch(QStringLiteral("watchdog")); // for maintainers: not in the help
+    watch.setFlags(QCommandLineOption::HiddenFromHelp);
+    parser.addOptions({replay, speed, engine, watch});
     parser.process(app);
 
     using namespace espalier;
@@ -37,6 +58,7 @@ int main(int argc, char** argv) {
     options.engine = parser.isSet(engine) ? parser.value(engine) : find_engine();
     options.connect = !parser.isSet(replay);
     try {
+        const auto watchdog = parser.isSet(watch) ? report_standstills() : nullptr;
         MainWindow window(options);
         if (parser.isSet(replay))
             window.play(std::make_unique<Replay>(parser.value(replay), parser.value(speed).toDouble()),

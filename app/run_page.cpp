@@ -5,21 +5,24 @@
 #include "metric_tile.h"
 #include "plot_group.h"
 #include "progress_header.h"
+#include "setup_view.h"
 #include "state_band.h"
 #include "worker/protocol.h"
 
 #include <QDateTime>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QTabBar>
-#include <QTextBrowser>
 #include <QVBoxLayout>
 #include <cmath>
 
 namespace espalier {
 
 namespace {
+
+constexpr int log_budget_ms = 5; ///< of a tick
 
 /// Which way the mean of a series moved over the last tenth of the run; nothing if it hardly did.
 int direction(const MetricSeries& series) {
@@ -41,7 +44,7 @@ double newest(const MetricSeries& series) { return series.empty() ? std::nan("")
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent), header_(new ProgressHeader), band_(new StateBand), tile_row_(new QWidget), tabs_(new QTabBar),
       pages_(new QStackedWidget), plots_(new PlotGroup), timeline_(new Timeline), log_(new LogView),
-      setup_(new QTextBrowser), folder_(new QPushButton(tr("Open folder"))) {
+      setup_(new SetupView), folder_(new QPushButton(tr("Open folder"))) {
     folder_->setProperty("kind", "quiet");
     folder_->setObjectName(QStringLiteral("openFolder"));
     const auto paint = [this] {
@@ -92,9 +95,6 @@ RunPage::RunPage(QWidget* parent)
         column->addWidget(inner);
         return card;
     };
-    setup_->setOpenLinks(false);
-    setup_->setFrameShape(QFrame::NoFrame);
-    setup_->setAccessibleName(tr("Setup of the run"));
     pages_->addWidget(live);
     pages_->addWidget(carded(setup_));
     pages_->addWidget(carded(log_));
@@ -136,7 +136,6 @@ void RunPage::show_run(RunModel* run) {
     run_ = run;
     log_shown_ = markers_shown_ = 0;
     log_->clear_lines();
-    config_.clear();
     planned_ = false;
     band_state_.reset();
     band_->hide();
@@ -180,11 +179,6 @@ void RunPage::show_tab(int index) {
 
 int RunPage::tab_count() const { return tabs_->count(); }
 
-void RunPage::set_config_text(const QString& text) {
-    config_ = text;
-    fill_setup();
-}
-
 void RunPage::redraw_plots() {
     if (run_ && isVisible())
         plots_->refresh(true);
@@ -205,12 +199,7 @@ void RunPage::fill() {
     fill_tiles();
     if (run_->plan() && !planned_)
         fill_setup();
-    if (log_shown_ > run_->log().size()) { // read anew
-        log_->clear_lines();
-        log_shown_ = 0;
-    }
-    for (; log_shown_ < run_->log().size(); ++log_shown_)
-        log_->append_line(run_->log()[log_shown_]);
+    fill_log();
     if (markers_shown_ != run_->markers().size()) {
         markers_shown_ = run_->markers().size();
         plots_->set_markers(run_->markers());
@@ -225,6 +214,21 @@ void RunPage::fill() {
         run_->best_accuracy()
             ? tr("best %1 at epoch %2").arg(format_percent(*run_->best_accuracy())).arg(run_->best_epoch())
             : QString());
+}
+
+/// A few milliseconds' worth of the lines that are new: a long past is written over several ticks.
+void RunPage::fill_log() {
+    const auto& lines = run_->log();
+    if (log_shown_ > lines.size()) { // read anew
+        log_->clear_lines();
+        log_shown_ = 0;
+    }
+    if (lines.size() - log_shown_ > LogView::longest)
+        log_shown_ = lines.size() - LogView::longest;
+    QElapsedTimer clock;
+    clock.start();
+    while (log_shown_ < lines.size() && clock.elapsed() < log_budget_ms)
+        log_->append_line(lines[log_shown_++]);
 }
 
 void RunPage::fill_header() {
@@ -380,56 +384,8 @@ void RunPage::fill_band() {
 void RunPage::fill_setup() {
     if (!run_)
         return;
-    const Theme& theme = Theme::instance();
-    const QString faint = theme.color(Role::secondary).name(), rule = theme.color(Role::inner_border).name();
-    if (!run_->plan()) {
-        setup_->setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
-                            .arg(faint, tr("What will be trained stands here once the network is built.")));
-        return;
-    }
-    planned_ = true;
-    const RunModel::Plan& plan = *run_->plan();
-    QString html = QStringLiteral("<table cellpadding='3'>");
-    const auto row = [&](const QString& name, const QString& value) {
-        if (!value.isEmpty())
-            html += QStringLiteral("<tr><td style='color:%1' width='170'>%2</td><td>%3</td></tr>")
-                        .arg(faint, name.toHtmlEscaped(), value.toHtmlEscaped());
-    };
-    row(tr("Parameters"), format_count(plan.parameters));
-    row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
-    row(tr("Epochs"),
-        tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
-    row(tr("Device"), plan.device.isEmpty() ? plan.backend : QStringLiteral("%1 (%2)").arg(plan.device, plan.backend));
-    row(tr("Precision"), plan.precision);
-    row(tr("Planned memory"),
-        tr("%1: weights %2, optimizer %3, activations %4, workspace %5")
-            .arg(format_bytes(plan.memory_total), format_bytes(plan.memory[0]), format_bytes(plan.memory[1]),
-                 format_bytes(plan.memory[2]), format_bytes(plan.memory[3])));
-    row(tr("Operations after passes"), plan.passes.join(QStringLiteral(", ")));
-    row(tr("Notes"), plan.notes.join(QStringLiteral(" ")));
-    row(tr("Folder"), run_->path());
-    html += QStringLiteral("</table>");
-    if (!plan.layers.empty()) {
-        html += QStringLiteral("<p></p><table cellpadding='4' cellspacing='0' width='100%'><tr>");
-        const std::array<QString, 5> heads{tr("Layer"), tr("Kind"), tr("Output"), tr("Parameters"), tr("FLOPs")};
-        for (std::size_t i = 0; i < heads.size(); ++i)
-            html += QStringLiteral("<td style='color:%1; border-bottom: 1px solid %2' align='%3'>%4</td>")
-                        .arg(faint, rule, i < 3 ? QStringLiteral("left") : QStringLiteral("right"), heads[i]);
-        html += QStringLiteral("</tr>");
-        for (const auto& layer : plan.layers) {
-            html += QStringLiteral("<tr>");
-            for (std::size_t i = 0; i < layer.size(); ++i)
-                html +=
-                    QStringLiteral("<td style='border-bottom: 1px solid %1' align='%2'>%3</td>")
-                        .arg(rule, i < 3 ? QStringLiteral("left") : QStringLiteral("right"), layer[i].toHtmlEscaped());
-            html += QStringLiteral("</tr>");
-        }
-        html += QStringLiteral("</table>");
-    }
-    if (!config_.isEmpty())
-        html += QStringLiteral("<p></p><p style='color:%1'>%2</p><pre>%3</pre>")
-                    .arg(faint, tr("Configuration"), config_.toHtmlEscaped());
-    setup_->setHtml(html);
+    planned_ = run_->plan().has_value();
+    setup_->show_run(*run_);
 }
 
 } // namespace espalier

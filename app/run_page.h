@@ -10,13 +10,13 @@ class QLabel;
 class QPushButton;
 class QStackedWidget;
 class QTabBar;
-class QTextBrowser;
 
 namespace espalier {
 
 class MetricTile;
 class PlotGroup;
 class ProgressHeader;
+class SetupView;
 class StateBand;
 
 /// The centre of the window while a run is looked at: header, band, tiles and tabs over one RunModel. It asks for what
@@ -38,7 +38,6 @@ public:
     void show_tab(int index); ///< from 0; beyond the last: nothing happens
     [[nodiscard]] int tab_count() const;
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
-    void set_config_text(const QString& text); ///< config.json, for the tab "Setup"
 
 signals:
     void action_requested(
@@ -46,6 +45,7 @@ signals:
 
 private:
     void fill();
+    void fill_log();
     void fill_band();
     void fill_tiles();
     void fill_header();
@@ -61,9 +61,8 @@ private:
     PlotGroup* plots_;
     Timeline* timeline_;
     LogView* log_;
-    QTextBrowser* setup_;
+    SetupView* setup_;
     QPushButton* folder_;
-    QString config_;
     std::size_t log_shown_ = 0;
     std::size_t markers_shown_ = 0;
     bool loading_ = false;

@@ -19,11 +19,14 @@ class LogView : public QPlainTextEdit {
     Q_OBJECT
 
 public:
+    static constexpr std::size_t longest = 5000; ///< lines that are kept
+
     explicit LogView(QWidget* parent = nullptr);
     void append_line(const LogLine& line);
     void clear_lines();
 
 private:
+    void write_all();
     void write(const LogLine& line);
 
     std::deque<LogLine> lines_; ///< kept for a change of colours

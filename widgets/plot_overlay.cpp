@@ -36,12 +36,13 @@ void PlotOverlay::draw(QCPPainter* painter) {
     const auto column = [&](double position) { return x->coordToPixel(position); };
     const auto inside = [&](double pixel) { return pixel >= area.left() - 0.5 && pixel <= area.right() + 1.5; };
 
+    double drawn = -1;
     for (std::size_t i = 0; i < marker_positions.size(); ++i) {
         const double at = column(marker_positions[i]);
-        if (!inside(at))
+        if (!inside(at) || std::abs(at - drawn) < 1) // those of a long run stand in the same column
             continue;
+        drawn = at;
         const QColor color = theme.color(markers[i].role);
-        painter->setPen(QPen(color, 1, Qt::CustomDashLine));
         QPen dotted(color, 1);
         dotted.setDashPattern({1.5, 2.5});
         painter->setPen(dotted);

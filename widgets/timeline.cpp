@@ -17,9 +17,15 @@ Timeline::Timeline(QWidget* parent) : QFrame(parent) {
     setAccessibleName(tr("Timeline"));
 }
 
-void Timeline::set_content(std::vector<TimelinePhase> phases, std::vector<PlotMarker> markers, double last_step) {
-    phases_ = std::move(phases);
-    markers_ = std::move(markers);
+void Timeline::set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers,
+                           double last_step) {
+    const auto same = [](const PlotMarker& a, const PlotMarker& b) { return a.position == b.position; };
+    const bool same_markers = std::ranges::equal(markers, markers_, same);
+    if (same_markers && last_step == last_step_ && phases == phases_)
+        return; // this is asked at every tick
+    phases_ = phases;
+    if (!same_markers)
+        markers_ = markers;
     last_step_ = last_step;
     update();
 }
@@ -69,9 +75,13 @@ void Timeline::paintEvent(QPaintEvent* event) {
             painter.drawText(part.adjusted(8, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, phase.name);
         }
     }
+    double drawn = -1;
     for (const PlotMarker& marker : markers_) {
-        painter.setPen(QPen(theme.color(marker.role), 2));
         const double at = column(marker.position);
+        if (std::abs(at - drawn) < 1) // those of a long run stand in the same column
+            continue;
+        drawn = at;
+        painter.setPen(QPen(theme.color(marker.role), 2));
         painter.drawLine(QPointF(at, room.top() - 3), QPointF(at, room.bottom() + 3));
     }
     painter.setPen(theme.color(Role::secondary));

@@ -12,6 +12,8 @@ struct TimelinePhase {
     double begin = 0, end = 0; ///< steps
     Role role = Role::series1;
     QString name;
+
+    bool operator==(const TimelinePhase&) const = default;
 };
 
 /// The run as one bar: its phases, and the checkpoints and events on them, under the same steps as the plots.
@@ -20,7 +22,8 @@ class Timeline : public QFrame {
 
 public:
     explicit Timeline(QWidget* parent = nullptr);
-    void set_content(std::vector<TimelinePhase> phases, std::vector<PlotMarker> markers, double last_step);
+    void set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers,
+                     double last_step);
     void set_story(const QString& story); ///< at the right: the newest event
     [[nodiscard]] QSize sizeHint() const override { return {400, 40}; }
 

@@ -4,6 +4,7 @@
 #include "main_window.h"
 #include "plot_group.h"
 #include "run_page.h"
+#include "watchdog.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -62,7 +63,7 @@ void fill(RunModel& run, std::int64_t steps) {
 } // namespace
 
 int main(int argc, char** argv) {
-    QApplication app(argc, argv);
+    Application app(argc, argv);
     MainWindow::Options options;
     options.engine = QStringLiteral(FAKE_SERVE);
     options.engine_arguments = QStringList{QStringLiteral("--flood")};
@@ -106,6 +107,7 @@ int main(int argc, char** argv) {
     whole.start();
     since.start();
     watchdog.start(1);
+    const Watchdog turns;
     while (whole.elapsed() < 8000)
         QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
     std::sort(gaps.begin(), gaps.end());
@@ -114,5 +116,7 @@ int main(int argc, char** argv) {
                 "100 cases\n",
                 run ? static_cast<long long>(run->step()) : 0LL, static_cast<double>(whole.elapsed()) / 1000,
                 gaps.back(), gaps[gaps.size() * 99 / 100]);
+    std::printf("       its busiest turn took %.1f ms of the processor (limit %.0f)\n", turns.busiest_ms(),
+                Watchdog::busy_limit_ms);
     return 0;
 }

@@ -9,6 +9,7 @@
 //   --pace N             N steps a line (default 3), 20 lines a second
 //   --noise              lines that are no JSON in between
 //   --mute               answers nothing
+//   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 #include "sample_run.h"
 #include "worker/protocol.h"
 
@@ -30,7 +31,7 @@ namespace {
 
 struct Options {
     std::string version{protocol::version};
-    bool refuse_start = false, flood = false, noise = false, mute = false;
+    bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3;
 };
 
@@ -282,6 +283,22 @@ Json plan(const Json& config) {
             {"estimated_seconds", 48}};
 }
 
+/// All events of a run that went on for weeks.
+std::vector<Json> long_past() {
+    SampleRun run(5, 8000);
+    auto events = run.past(run.last_step());
+    for (Json& event : events)
+        if (event["type"] == "plan")
+            for (int i = 0; i < 3000; ++i)
+                event["layers"].push_back({{"layer", "cells." + std::to_string(i / 100) + ".edge" + std::to_string(i)},
+                                           {"kind", "convolution"},
+                                           {"shape", {64, 64, 14, 14}},
+                                           {"parameters", 18432},
+                                           {"flops", 1.39e9}});
+    events.push_back(run.phase("finished"));
+    return events;
+}
+
 /// The answer; throws what the error should say.
 Json answer(const protocol::Request& request) {
     const Json& arguments = request.arguments;
@@ -348,6 +365,7 @@ int main(int argc, char** argv) {
         options.flood |= word == "--flood";
         options.noise |= word == "--noise";
         options.mute |= word == "--mute";
+        options.long_past |= word == "--long-past";
         if (word == "--fail-at")
             options.fail_at = std::stoll(next());
         if (word == "--crash-at")
@@ -373,6 +391,11 @@ int main(int argc, char** argv) {
             runs[path]->give_past(events);
             order.push_back(path);
         }
+    }
+    if (options.long_past) {
+        runs["/fake/runs/long-3"] = std::make_unique<FakeRun>("/fake/runs/long-3", "finished");
+        runs["/fake/runs/long-3"]->give_past(long_past());
+        order.emplace_back("/fake/runs/long-3");
     }
     std::string line;
     while (std::getline(std::cin, line)) {

@@ -6,6 +6,7 @@
 #include "settings.h"
 #include "tabular.h"
 #include "theme.h"
+#include "watched_test.h"
 
 #include <QApplication>
 #include <QDirIterator>
@@ -17,6 +18,7 @@
 #include <cmath>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
 
@@ -33,7 +35,7 @@ double contrast(const QColor& a, const QColor& b) {
 
 } // namespace
 
-class TestLooks : public QObject {
+class TestLooks : public WatchedTest {
     Q_OBJECT
 
 private slots:
@@ -151,5 +153,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestLooks)
+WATCHED_TEST_MAIN(TestLooks)
 #include "tst_looks.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window over the real engine: click the demo, watch it learn, pause it, resume it, stop it, and find its files.
 #include "plot_group.h"
+#include "watched_test.h"
 #include "window_driver.h"
 
 #include <QDir>
@@ -11,7 +12,7 @@
 using namespace espalier;
 using namespace espalier::test;
 
-class TestRealRun : public QObject {
+class TestRealRun : public WatchedTest {
     Q_OBJECT
 
 private slots:
@@ -81,5 +82,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestRealRun)
+WATCHED_TEST_MAIN(TestRealRun)
 #include "tst_real_run.moc"

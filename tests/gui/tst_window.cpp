@@ -2,6 +2,7 @@
 // The whole window over a stand-in for the engine: what a person clicks, and what the window does when the engine
 // misbehaves.
 #include "plot_group.h"
+#include "watched_test.h"
 #include "window_driver.h"
 
 #include <QApplication>
@@ -56,7 +57,7 @@ QStringList unnamed(const QWidget* window) {
 
 } // namespace
 
-class TestWindow : public QObject {
+class TestWindow : public WatchedTest {
     Q_OBJECT
 
 private slots:
@@ -139,6 +140,23 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::failed));
         QVERIFY(driver.click(QStringLiteral("band-report")));
         QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("illegal instruction")));
+    }
+
+    void a_run_of_weeks_opens_without_a_standstill() { // the watchdog looks on
+        WindowDriver driver(engine, {QStringLiteral("--long-past")});
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE_WITH_TIMEOUT(list->count(), 3, 20000);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(driver.wait_for_state(RunState::finished, 60000));
+        QCOMPARE(driver.run()->step(), std::int64_t{40000});
+        for (int tab = 0; tab < 3; ++tab) {
+            driver.key(static_cast<Qt::Key>(Qt::Key_1 + tab), Qt::ControlModifier);
+            QTest::qWait(200);
+        }
+        for (const Theme::Mode mode : {Theme::Mode::dark, Theme::Mode::light}) {
+            Theme::instance().set_mode(mode);
+            QTest::qWait(200);
+        }
     }
 
     void a_fault_is_said_and_can_be_resumed() {
@@ -260,5 +278,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestWindow)
+WATCHED_TEST_MAIN(TestWindow)
 #include "tst_window.moc"

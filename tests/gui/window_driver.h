@@ -19,7 +19,8 @@ public:
         options.settings_file = settings;
         window = std::make_unique<MainWindow>(options);
         window->show();
-        (void)QTest::qWaitForWindowExposed(window.get());
+        window->activateWindow(); // there may be no window manager to do it
+        (void)QTest::qWaitForWindowActive(window.get());
     }
 
     template <typename Widget = QWidget>

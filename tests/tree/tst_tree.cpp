@@ -78,6 +78,7 @@ private slots:
     void only_three_places_of_the_engine_include_qt();
     void only_the_backends_include_their_libraries();
     void widgets_and_app_include_no_engine();
+    void the_window_never_waits();
     void every_file_names_its_licence();
 };
 
@@ -126,6 +127,27 @@ void TestTree::widgets_and_app_include_no_engine() {
             const bool upward = source.path.startsWith("widgets/") && folder == "app";
             if (upward || (engine && (source.path.startsWith("widgets/") || !protocol.match(include).hasMatch())))
                 wrong.append(source.path + " includes " + include);
+        }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+/// What would hold up the window's thread, or run a second event loop inside of a handler, and who may do it still.
+void TestTree::the_window_never_waits() {
+    static const QRegularExpression waits(
+        "\\b(waitFor\\w+|processEvents|msleep|usleep|sleep_for|sleep_until)\\s*\\(|QEventLoop|BlockingQueuedConnection|"
+        "QNetwork|(\\.|->|::)(exec|wait)\\s*\\(");
+    static const QMap<QString, QString> may{
+        {"app/serve_link.cpp", "waitForFinished(patience_ms)"}, // in a thread of its own
+        {"app/machine.cpp", "thread_.wait()"},                  // for that thread, once the window is gone
+        {"app/main.cpp", "QApplication::exec()"},
+    };
+    QStringList wrong;
+    for (const auto& source : sources({"widgets", "app"}))
+        for (const auto& line : source.lines) {
+            const QString code = line.section("//", 0, 0);
+            const bool allowed = may.contains(source.path) && code.contains(may[source.path]);
+            if (waits.match(code).hasMatch() && !allowed)
+                wrong.append(source.path + ": " + line.trimmed());
         }
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
 }
