@@ -20,7 +20,7 @@ struct Plan {
 };
 
 /// Window of K x K. A thread makes `Width` outputs of one row, whose inputs lie `Ratio` dilations apart; the columns
-/// that they share are read once. The next row is on its way while one is multiplied.
+/// that they share are read once. The next rows are on their way while one is multiplied.
 template <class T, int K, int Ratio, int Width>
 __global__ void __launch_bounds__(most_threads)
     gather_kernel(const T* __restrict__ in, const T* __restrict__ filter, const float* __restrict__ bias,
@@ -54,41 +54,32 @@ __global__ void __launch_bounds__(most_threads)
         for (int i = 0; i < window; ++i)
             row[i] = valid >> i & 1U ? load_packed4(from + i * step) : Packed4<T>{};
     };
-    Packed4<T> row[window];
-    load_row(0, row);
-
-    for (std::uint32_t i = threadIdx.x; i < K * K * lanes; i += blockDim.x) {
-        std::uint32_t l = i;
-        const std::uint32_t tap = plan.tile.lanes.split(l), v = blockIdx.y * lanes + l;
-        if (v < plan.tile.vectors)
-            weights[(plan.flip ? K * K - 1 - tap : tap) * lanes + l] = load4(filter + tap * plan.pitch + 4 * v);
-    }
-    __syncthreads();
+    constexpr int ahead = rows_ahead<T>(window, K);
+    Packed4<T> rows[ahead + 1][window];
+#pragma unroll
+    for (int r = 0; r <= ahead; ++r)
+        load_row(r, rows[r]);
+    stage_filter<K>(filter, weights, plan.tile, plan.pitch, plan.flip);
     if (!active)
         return;
 
     float4 sums[Width] = {};
 #pragma unroll
     for (int r = 0; r < K; ++r) {
-        Packed4<T> next[window];
-        if (r + 1 < K)
-            load_row(r + 1, next);
         float4 w[K];
 #pragma unroll
         for (int s = 0; s < K; ++s)
             w[s] = weights[(r * K + s) * lanes + lane];
 #pragma unroll
         for (int i = 0; i < window; ++i) {
-            const float4 x = unpack4<T>(row[i]);
+            const float4 x = unpack4<T>(rows[r % (ahead + 1)][i]);
 #pragma unroll
             for (int j = 0; j < Width; ++j)
                 if (const int s = i - Ratio * j; s >= 0 && s < K)
                     multiply_add(sums[j], x, w[s]);
         }
-        if (r + 1 < K)
-#pragma unroll
-            for (int i = 0; i < window; ++i)
-                row[i] = next[i];
+        if (r + ahead + 1 < K)
+            load_row(r + ahead + 1, rows[r % (ahead + 1)]);
     }
 
     const float4 b = bias == nullptr ? float4{} : load4(bias + 4 * vector);
@@ -162,7 +153,9 @@ void launch(const Gather& g, const Pointers& at, cudaStream_t stream) {
     plan.dilation_h = as_int(g.dilation[0]), plan.dilation_w = as_int(g.dilation[1]);
     plan.flip = g.flip, plan.relu = g.relu;
     plan.chunks = Chunks(g.n, g.out[0], g.out[1], Width, g.dilation[1] / std::gcd(g.dilation[1], g.stride[1]));
-    plan.tile = Tile(g.channels, threads_for(plan.chunks.count * (g.channels / 4), most_threads));
+    // The large windows take so many registers that only small blocks fill a multiprocessor.
+    constexpr int most = K > 3 && Width == 8 ? most_threads / 2 : most_threads;
+    plan.tile = Tile(g.channels, threads_for(plan.chunks.count * (g.channels / 4), most));
     const dim3 grid((plan.chunks.count + plan.tile.pixels - 1) / plan.tile.pixels, plan.tile.slabs);
     gather_kernel<T, K, Ratio, Width>
         <<<grid, plan.tile.width * plan.tile.pixels, K * K * plan.tile.width * sizeof(float4), stream>>>(

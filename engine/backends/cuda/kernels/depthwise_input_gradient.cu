@@ -54,25 +54,18 @@ __global__ void __launch_bounds__(most_threads)
         for (int i = 0; i < window; ++i)
             row[i] = valid >> i & 1U ? load_packed4(from + i * plan.pitch) : Packed4<T>{};
     };
-    Packed4<T> row[window];
-    load_row(0, row);
-
-    for (std::uint32_t i = threadIdx.x; i < K * K * lanes; i += blockDim.x) {
-        std::uint32_t l = i;
-        const std::uint32_t tap = plan.tile.lanes.split(l), v = blockIdx.y * lanes + l;
-        if (v < plan.tile.vectors)
-            weights[i] = load4(filter + tap * plan.pitch + 4 * v);
-    }
-    __syncthreads();
+    constexpr int ahead = rows_ahead<T>(window, reach + 1);
+    Packed4<T> rows[ahead + 1][window];
+#pragma unroll
+    for (int t = 0; t <= ahead; ++t)
+        load_row(t, rows[t]);
+    stage_filter<K>(filter, weights, plan.tile, plan.pitch, false);
     if (!active)
         return;
 
     float4 sums[2 * Pairs] = {};
 #pragma unroll
     for (int t = 0; t <= reach; ++t) {
-        Packed4<T> next[window];
-        if (t < reach)
-            load_row(t + 1, next);
         if (const int r = tap_row(t); r < K) {
             float4 w[K];
 #pragma unroll
@@ -80,7 +73,7 @@ __global__ void __launch_bounds__(most_threads)
                 w[s] = weights[(r * K + s) * lanes + lane];
 #pragma unroll
             for (int i = 0; i < window; ++i) {
-                const float4 y = unpack4<T>(row[i]);
+                const float4 y = unpack4<T>(rows[t % (ahead + 1)][i]);
 #pragma unroll
                 for (int j = 0; j < 2 * Pairs; ++j) {
                     const int from_even = j % 2 + Odd, odd = from_even & 1;
@@ -91,10 +84,8 @@ __global__ void __launch_bounds__(most_threads)
                 }
             }
         }
-        if (t < reach)
-#pragma unroll
-            for (int i = 0; i < window; ++i)
-                row[i] = next[i];
+        if (t + ahead + 1 <= reach)
+            load_row(t + ahead + 1, rows[t % (ahead + 1)]);
     }
 
     const float4 b = bias == nullptr ? float4{} : load4(bias + 4 * vector);

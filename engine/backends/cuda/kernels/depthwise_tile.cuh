@@ -70,9 +70,32 @@ struct Chunks {
     }
 };
 
+/// Rows of `window` vectors that a thread has on their way while it multiplies one: what fits 64 registers.
+template <class T>
+constexpr int rows_ahead(int window, int rows) {
+    return std::min(std::max(64 / (window * static_cast<int>(sizeof(T))) - 1, 1), rows - 1);
+}
+
+/// Copies the taps of a block's channels into shared memory, [K*K][lanes], turned by half a circle if asked for, and
+/// waits for all threads.
+template <int K, class T>
+__device__ void stage_filter(const T* __restrict__ filter, float4* weights, const Tile& tile, int pitch, bool flip) {
+    const std::uint32_t lanes = tile.lanes.value();
+#pragma unroll 4
+    for (std::uint32_t i = threadIdx.x; i < K * K * lanes; i += blockDim.x) {
+        std::uint32_t lane = i;
+        const std::uint32_t tap = tile.lanes.split(lane), vector = blockIdx.y * lanes + lane;
+        if (vector < tile.vectors)
+            weights[(flip ? K * K - 1 - tap : tap) * lanes + lane] = load4(filter + tap * pitch + 4 * vector);
+    }
+    __syncthreads();
+}
+
 /// Threads a block for so many threads in all: few are spread over more blocks, so that no multiprocessor is left out.
 inline std::int64_t threads_for(std::int64_t count, std::int64_t most) {
-    return count < usual_multiprocessors * most ? most / 4 : count < 2 * usual_multiprocessors * most ? most / 2 : most;
+    if (count >= 2 * usual_multiprocessors * most)
+        return most;
+    return count >= usual_multiprocessors * most * 3 / 8 ? most / 2 : most / 4;
 }
 
 /// Whether 32 bits count every output and every address within a row, as the unrolled kernels take for granted.

@@ -27,12 +27,12 @@ struct Plan {
 
 /// A thread sums `Rows` rows of the filter over chunks of `Width` outputs.
 template <class T, int K, int Ratio, int Width, int Rows>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(most_threads, 2)
     weight_gradient_kernel(const T* __restrict__ x, const T* __restrict__ gy, float* __restrict__ partials,
                            const Plan plan) {
     constexpr int window = (Width - 1) * Ratio + K;
     constexpr std::uint32_t row_groups = K / Rows;
-    extern __shared__ float4 sums[]; // [Rows*K][threads]
+    extern __shared__ float4 sums[]; // [Rows*K][threads], then one a thread
     const std::uint32_t lanes = plan.tile.lanes.value();
     std::uint32_t lane = threadIdx.x;
     const std::uint32_t above_lanes = plan.tile.lanes.split(lane);
@@ -97,19 +97,39 @@ __global__ void __launch_bounds__(most_threads)
             sums[(r * K + s) * blockDim.x + threadIdx.x] = sum[r][s];
     __syncthreads();
 
-    // One sum of the block a thread, over the pixels' threads.
-    const auto* values = reinterpret_cast<const float*>(sums);
-    const std::uint32_t channels = lanes * 4;
-    for (std::uint32_t i = threadIdx.x; i < K * K * channels; i += blockDim.x) {
-        const std::uint32_t channel = i % channels, tap = i / channels, r = tap / K;
-        const std::uint32_t out = blockIdx.y * channels + channel;
-        if (out >= static_cast<std::uint32_t>(plan.pitch))
-            continue;
-        const std::uint32_t first = (r % Rows * K + tap % K) * blockDim.x + r / Rows * lanes;
-        float total = 0;
-        for (std::uint32_t p = 0; p < plan.tile.pixels; ++p)
-            total += values[(first + p * row_groups * lanes) * 4 + channel];
-        partials[(static_cast<std::int64_t>(blockIdx.x) * K * K + tap) * plan.pitch + out] = total;
+    // Four channels of a tap a thread, over some of the pixels' threads; then over those parts.
+    const std::uint32_t results = K * K * lanes;
+    const std::uint32_t parts = max(min(blockDim.x / results, plan.tile.pixels), 1U);
+    float4* part_sums = sums + Rows * K * blockDim.x;
+    float4* to = reinterpret_cast<float4*>(partials + static_cast<std::int64_t>(blockIdx.x) * K * K * plan.pitch);
+    const auto place_of = [&](std::uint32_t tap, std::uint32_t l) { // in float4
+        return tap * (static_cast<std::uint32_t>(plan.pitch) / 4) + blockIdx.y * lanes + l;
+    };
+    for (std::uint32_t i = threadIdx.x; i < results * parts; i += blockDim.x) {
+        std::uint32_t l = i;
+        const std::uint32_t above = plan.tile.lanes.split(l), part = above / (K * K), tap = above % (K * K),
+                            r = tap / K;
+        const float4* from = sums + (r % Rows * K + tap % K) * blockDim.x + r / Rows * lanes + l;
+        float4 total{};
+#pragma unroll 4
+        for (std::uint32_t p = part; p < plan.tile.pixels; p += parts)
+            add_to(total, from[p * row_groups * lanes]);
+        if (parts > 1)
+            part_sums[i] = total;
+        else if (blockIdx.y * lanes + l < plan.tile.vectors)
+            to[place_of(tap, l)] = total;
+    }
+    if (parts == 1)
+        return;
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x; i < results; i += blockDim.x) {
+        std::uint32_t l = i;
+        const std::uint32_t tap = plan.tile.lanes.split(l);
+        float4 total = part_sums[i];
+        for (std::uint32_t part = 1; part < parts; ++part)
+            add_to(total, part_sums[part * results + i]);
+        if (blockIdx.y * lanes + l < plan.tile.vectors)
+            to[place_of(tap, l)] = total;
     }
 }
 
@@ -203,7 +223,7 @@ void launch(const Depthwise& d, const T* x, const T* gy, float* partials, cudaSt
     const auto threads = plan.tile.width * plan.tile.pixels * (K / Rows);
     const dim3 grid(static_cast<unsigned>(shares.splits), plan.tile.slabs);
     weight_gradient_kernel<T, K, Ratio, Width, Rows>
-        <<<grid, threads, Rows * K * threads * sizeof(float4), stream>>>(x, gy, partials, plan);
+        <<<grid, threads, (Rows * K + 1) * threads * sizeof(float4), stream>>>(x, gy, partials, plan);
 }
 
 template <class T, int K, int Rows>
