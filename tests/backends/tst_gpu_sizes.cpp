@@ -27,6 +27,16 @@ OpCase batch_norm(const Shape& x, bool residual, bool relu) {
     return result;
 }
 
+/// Depthwise, "same" padding, more pixels than the threads of a chip: the kernels with most outputs a thread, and
+/// channels in several blocks.
+OpCase depthwise(const Shape& x, std::int64_t window, std::int64_t stride, std::int64_t dilation) {
+    return {"depthwise of " + x.text() + ", " + std::to_string(window) + "x" + std::to_string(window) + ", stride " +
+                std::to_string(stride) + ", dilation " + std::to_string(dilation),
+            "conv2d",
+            {data(x), parameter({x[1], 1, window, window}), parameter({x[1]})},
+            {{"stride", stride}, {"padding", window / 2 * dilation}, {"dilation", dilation}, {"groups", x[1]}}};
+}
+
 /// Where reductions go from one block to a cluster, from a cluster to two launches, and tiles of channels are not
 /// whole.
 std::vector<OpCase> cases() {
@@ -38,6 +48,11 @@ std::vector<OpCase> cases() {
                 result.push_back(batch_norm(x, residual, relu));
     for (const Shape& x : {Shape{70, 24}, Shape{70, 10}, Shape{5, 8, 101, 103}, Shape{1, 9, 233, 229}})
         result.push_back({"channel_sum of " + x.text(), "channel_sum", {given(x)}, {}, {}, {}, {}, 3e-6});
+    for (const std::int64_t window : {3, 5, 7})
+        for (const std::int64_t stride : {1, 2})
+            for (const std::int64_t dilation : {1, 2})
+                if (window == 3 || stride * dilation == 1)
+                    result.push_back(depthwise({16, 132, 33, 31}, window, stride, dilation));
     for (const std::int64_t stride : {1, 2, 3}) {
         const Attributes window{{"kernel", std::int64_t{3}}, {"stride", stride}, {"padding", std::int64_t{1}}};
         const auto name = " with stride " + std::to_string(stride);
