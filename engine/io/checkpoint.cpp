@@ -140,7 +140,7 @@ ParameterStore store_of(const st::Reader& reader, const std::filesystem::path& p
         store.at(parameter).slots[rest.substr(0, slash)] = std::move(values);
     }
     if (std::to_string(crc) != required(reader, path, "data_crc32")) {
-        refuse(path, "its values were changed after it was written (the checksum differs). Use an earlier checkpoint.");
+        refuse(path, "its values were changed after it was written (the checksum differs). Use another checkpoint.");
     }
     return store;
 }

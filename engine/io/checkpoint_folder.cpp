@@ -21,7 +21,7 @@ constexpr std::string_view step_prefix = "step-";
 constexpr std::string_view suffix = ".safetensors";
 
 fs::path step_name(std::int64_t step) {
-    char text[32];
+    char text[48];
     std::snprintf(text, sizeof text, "step-%08lld.safetensors", static_cast<long long>(step));
     return text;
 }
@@ -81,22 +81,26 @@ CheckpointFolder::Saved CheckpointFolder::save(const CheckpointInfo& info, const
     return saved;
 }
 
-void CheckpointFolder::name_also(const fs::path& file, const fs::path& name, Saved& saved) {
-    fs::path link = name;
-    link += ".partial";
+std::error_code CheckpointFolder::link(const fs::path& file, const fs::path& name) {
+    fs::path fresh = name;
+    fresh += ".partial";
     std::error_code error;
-    fs::remove(link, error);
-    fs::create_hard_link(file, link, error);
+    fs::remove(fresh, error);
+    fs::create_hard_link(file, fresh, error);
     if (error) {
-        fs::copy_file(file, link, fs::copy_options::overwrite_existing, error);
+        fs::copy_file(file, fresh, fs::copy_options::overwrite_existing, error);
     }
     if (!error) {
-        error = operations_.rename(link, name);
+        error = operations_.rename(fresh, name);
     }
     // Renaming one of two names of the same file to the other does nothing and leaves both.
     std::error_code ignored;
-    fs::remove(link, ignored);
-    if (error) {
+    fs::remove(fresh, ignored);
+    return error;
+}
+
+void CheckpointFolder::name_also(const fs::path& file, const fs::path& name, Saved& saved) {
+    if (const std::error_code error = link(file, name)) {
         saved.warnings.push_back("The file " + name.string() + " still shows an earlier checkpoint: " +
                                  error.message() + ". The newest one is " + file.string() + ".");
         return;
@@ -148,6 +152,87 @@ CheckpointFolder::Found CheckpointFolder::load_newest() const {
         }
     }
     return found;
+}
+
+std::vector<std::string> CheckpointFolder::names() const {
+    std::vector<std::string> names;
+    for (const fs::path& file : step_files()) {
+        names.push_back(file.stem().string());
+    }
+    for (const fs::path& file : {best(), last()}) {
+        if (fs::exists(file)) {
+            names.push_back(file.stem().string());
+        }
+    }
+    return names;
+}
+
+fs::path CheckpointFolder::find(const std::string& name) const {
+    std::string wanted = name;
+    if (wanted.ends_with(suffix)) {
+        wanted.resize(wanted.size() - suffix.size());
+    }
+    std::int64_t step = 0;
+    const auto [end, fault] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), step);
+    if (fault == std::errc{} && end == wanted.data() + wanted.size() && step >= 0) {
+        wanted = step_name(step).stem().string();
+    }
+    std::string there;
+    for (const std::string& one : names()) {
+        if (one == wanted) {
+            return folder_ / (one + std::string(suffix));
+        }
+        there += (there.empty() ? "" : ", ") + one;
+    }
+    throw CheckpointError("There is no checkpoint \"" + name + "\" in " + folder_.string() + ". " +
+                          (there.empty() ? "It has none." : "There are " + there + "."));
+}
+
+void CheckpointFolder::go_back_to(const fs::path& file) {
+    const auto refuse = [&](const fs::path& what, const std::error_code& error) {
+        throw Error("The file " + what.string() + " cannot be put in place: " + error.message() + ".");
+    };
+    const std::int64_t step = read_checkpoint_info(file).step;
+    fs::path of_step = file;
+    if (!rank_of(file)) { // best or last, whose step's file may be gone
+        of_step = folder_ / step_name(step);
+        std::error_code ignored;
+        if (!fs::equivalent(file, of_step, ignored)) {
+            if (const std::error_code error = link(file, of_step)) {
+                refuse(of_step, error);
+            }
+        }
+    }
+    std::vector<fs::path> later;
+    for (const fs::path& other : step_files()) { // the newest first, so that what is left is a run's past at any moment
+        if (rank_of(other) > rank_of(of_step)) {
+            later.push_back(other);
+        }
+    }
+    const auto of_later_step = [&](const fs::path& other) {
+        try {
+            return read_checkpoint_info(other).step > step;
+        } catch (const CheckpointError&) {
+            return true; // damaged: of no use either
+        }
+    };
+    if (fs::exists(best()) && of_later_step(best())) {
+        later.push_back(best());
+    }
+    const fs::path superseded = folder_ / "superseded";
+    std::error_code error;
+    if (!later.empty() && !fs::create_directories(superseded, error) && error) {
+        refuse(superseded, error);
+    }
+    for (const fs::path& other : later) {
+        if (const std::error_code fault = operations_.rename(other, superseded / other.filename())) {
+            refuse(superseded / other.filename(), fault);
+        }
+    }
+    if (const std::error_code fault = link(of_step, last())) {
+        refuse(last(), fault);
+    }
+    operations_.sync_folder(folder_);
 }
 
 } // namespace espalier

@@ -8,7 +8,8 @@
 namespace espalier {
 
 /// The folder checkpoints/ of a run: step-00000150.safetensors and so on, best.safetensors, last.safetensors. best and
-/// last are second names (hard links) of a step's file, or copies where the file system has no links.
+/// last are second names (hard links) of a step's file, or copies where the file system has no links. The folder
+/// superseded/ in it holds what a resume from an earlier checkpoint took back.
 class CheckpointFolder {
 public:
     explicit CheckpointFolder(std::filesystem::path folder, FileOperations& operations = FileOperations::system());
@@ -33,6 +34,15 @@ public:
     /// The newest checkpoint that is sound.
     [[nodiscard]] Found load_newest() const;
 
+    /// What find() takes: "step-00000150" and so on, the newest first, "best", "last"; each only if it is there.
+    [[nodiscard]] std::vector<std::string> names() const;
+    /// The file of one of names(), with or without its suffix, or of a step's number ("150"). Throws CheckpointError
+    /// naming what is there.
+    [[nodiscard]] std::filesystem::path find(const std::string& name) const;
+    /// Makes a checkpoint of this folder, which must be sound, the newest: those of later steps, best among them, go to
+    /// superseded/, and last shows it. Throws Error if the disk refuses; load_newest() finds a sound one at any moment.
+    void go_back_to(const std::filesystem::path& file);
+
     [[nodiscard]] std::filesystem::path best() const { return folder_ / "best.safetensors"; }
     [[nodiscard]] std::filesystem::path last() const { return folder_ / "last.safetensors"; }
 
@@ -40,6 +50,8 @@ private:
     /// Step files, the newest first.
     [[nodiscard]] std::vector<std::filesystem::path> step_files() const;
     void name_also(const std::filesystem::path& file, const std::filesystem::path& name, Saved& saved);
+    /// Gives a file a second name, in place of what may have that name. Returns what the system refuses.
+    std::error_code link(const std::filesystem::path& file, const std::filesystem::path& name);
     void remove_old(std::int64_t keep);
 
     std::filesystem::path folder_;

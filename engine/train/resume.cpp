@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace espalier {
 namespace {
@@ -49,6 +50,11 @@ StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& set
         point.state = RunState::from_json(info.run_state);
         point.store = std::move(store);
         point.from_checkpoint = true;
+        if (point.state.best_epoch > 0 && !std::filesystem::exists(folder.best())) {
+            point.warnings.push_back("The best checkpoint, of epoch " + std::to_string(point.state.best_epoch) +
+                                     ", is gone: the best is looked for anew from here on.");
+            point.state.forget_best();
+        }
         if (drop_foreign_slots(point.store, slots_of(setup.config.optimizer)))
             point.warnings.push_back("The optimizer is another one than before: its state begins anew.");
     } else if (std::filesystem::exists(folder.last()) || std::filesystem::exists(folder.best())) {
@@ -75,17 +81,40 @@ void check_something_left(const RunState& state, const RunConfig& config, const 
                           std::to_string(state.epoch + config.epochs) + ".");
 }
 
-void check_resume(const CheckpointFolder& folder, RunConfig config) {
+void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file) {
     const auto dataset = open_dataset(config.data);
     const auto sets = sets_for_run(dataset, config.validation_share, config.seed);
     std::vector<std::string> notes;
     fit_to_data(config, *dataset, sets.train.size(), notes);
-    const auto found = folder.load_newest();
+    CheckpointFolder::Found found;
+    if (file.empty())
+        found = folder.load_newest();
+    else
+        found = {load_checkpoint(file), file, {}};
     if (!found.checkpoint)
         return; // the run begins, or says itself why no checkpoint can be used
     const auto& info = found.checkpoint->info;
     check_belongs(info, found.file, config.network, dataset->info().classes);
     check_something_left(RunState::from_json(info.run_state), config, sets);
+}
+
+std::string way_back(const RunFolder& run, const RunConfig& config) {
+    std::ostringstream rate;
+    rate << "--set optimizer.learning_rate=" << config.optimizer.learning_rate / 10;
+    const CheckpointFolder folder(run.checkpoints());
+    const auto names = folder.names();
+    for (const auto& name : names) {
+        try {
+            if (RunState::from_json(load_checkpoint(folder.find(name)).info.run_state).bad_steps > 0)
+                continue;
+        } catch (const Error&) {
+            continue; // damaged: no way back
+        }
+        return "Go back to checkpoint " + name + " with a smaller rate: espalier-train resume " + run.path().string() +
+               " --checkpoint " + name + " " + rate.str() + ".";
+    }
+    return "There is no checkpoint from before to go back to: begin a new run with a smaller rate, such as " +
+           rate.str() + ".";
 }
 
 } // namespace espalier

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/checkpoint_folder.h"
+#include "io/run_folder.h"
 #include "train/run_setup.h"
 #include "train/run_state.h"
 
@@ -29,7 +30,12 @@ struct StartingPoint {
 void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets);
 
 /// What can be known of a resume before anything of the run is changed: the data can be opened, the newest checkpoint
-/// belongs to this network and these classes, and something is left to do. Throws what the run itself would.
-void check_resume(const CheckpointFolder& folder, RunConfig config);
+/// belongs to this network and these classes, and something is left to do. Throws what the run itself would. `file`:
+/// the checkpoint to go on from, if not the newest.
+void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file = {});
+
+/// For a run that diverged: how to go on, naming a checkpoint only if there is one whose loss was still a finite
+/// number.
+[[nodiscard]] std::string way_back(const RunFolder& run, const RunConfig& config);
 
 } // namespace espalier

@@ -72,7 +72,7 @@ RunState RunState::from_json(const Json& json) {
         throw;
     } catch (const std::exception& error) {
         throw CheckpointError(std::string("The state of the run in this checkpoint cannot be read (") + error.what() +
-                              "). Resume from an earlier checkpoint.");
+                              "). Resume from another checkpoint, if there is one (resume --checkpoint).");
     }
 }
 

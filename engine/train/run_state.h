@@ -46,6 +46,10 @@ struct RunState {
     /// Counts an evaluation on the validation part, which belongs to `epoch`. True if it is the best: its loss is
     /// finite and its accuracy above every one before. NaN never is.
     bool take_evaluation(const Totals& totals);
+    void forget_best() {
+        best_accuracy = -1;
+        best_epoch = evaluations_since_best = 0;
+    }
 
     [[nodiscard]] Json to_json() const;
     /// Throws CheckpointError naming what is missing or of another type.

@@ -26,6 +26,7 @@ public:
 
     RunOutcome run();
     RunOutcome fail(const std::string& reason, ExitCode code);
+    [[nodiscard]] std::string way_back() const { return espalier::way_back(folder_, setup_.config); }
 
 private:
     bool set_up();
@@ -236,6 +237,8 @@ RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, Com
     Trainer trainer(folder, events, commands);
     try {
         return trainer.run();
+    } catch (const Diverged& error) {
+        return trainer.fail(std::string(error.what()) + " " + trainer.way_back(), error.code());
     } catch (const Error& error) {
         return trainer.fail(error.what(), error.code());
     } catch (const std::bad_alloc&) {

@@ -146,11 +146,11 @@ void TrainingLoop::give_up(const StepRecord& record) const {
     std::ostringstream rate;
     rate << record.learning_rate;
     const std::string what = std::isfinite(record.loss) ? "gradient" : "loss";
-    throw Error("The " + what + " was not a finite number in " + std::to_string(state_.bad_steps) +
-                " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
-                " on. At a learning rate of " + rate.str() +
-                " the weights have most likely run away: resume from an earlier checkpoint with a smaller one, or "
-                "clip the gradient (optimizer.clip_norm).");
+    throw Diverged("The " + what + " was not a finite number in " + std::to_string(state_.bad_steps) +
+                   " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
+                   " on. At a learning rate of " + rate.str() +
+                   " the weights have most likely run away: take a smaller one, or clip the gradient "
+                   "(optimizer.clip_norm).");
 }
 
 bool TrainingLoop::profile_is_due() const {

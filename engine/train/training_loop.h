@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/error.h"
 #include "train/resources.h"
 #include "train/run_control.h"
 #include "train/run_setup.h"
@@ -14,6 +15,12 @@
 
 namespace espalier {
 
+/// Loss or gradient were not finite numbers in too many updates in a row: the weights have run away.
+class Diverged : public Error {
+public:
+    using Error::Error;
+};
+
 /// Takes the updates of an epoch, from wherever RunState says that it stands, and reports them. No update waits for the
 /// host: results are read in batches, and by drain().
 class TrainingLoop {
@@ -24,7 +31,7 @@ public:
     TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events);
 
     /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). A long update is left in
-    /// its middle where RunControl says so, and counts as not begun. Throws Error, naming the cause, after
+    /// its middle where RunControl says so, and counts as not begun. Throws Diverged, naming the cause, after
     /// max_bad_steps updates in a row whose loss or gradient is not a finite number.
     bool train_epoch(const SafePoint& safe_point);
     /// Brings RunState and events up to the last update taken.

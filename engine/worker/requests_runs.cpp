@@ -50,7 +50,7 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
 
 Json answer_resume(const Json& arguments, const RequestContext& context) {
     const auto run = run_of(arguments);
-    prepare_resume(run, arguments.value("set", Json::object()));
+    prepare_resume(run, arguments.value("set", Json::object()), optional_text(arguments, "checkpoint"));
     start_supervisor(run, context.stop);
     return {{"path", run.path().string()}};
 }

@@ -44,13 +44,20 @@ RunFolder prepare_run(const Json& config, const std::filesystem::path& root, con
     return run;
 }
 
-void prepare_resume(const RunFolder& run, const Json& changes) {
+void prepare_resume(const RunFolder& run, const Json& changes, const std::string& checkpoint) {
     if (!run.is_run())
         throw ConfigError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
     if (is_supervised(run.path()))
         throw ConfigError("The run in " + run.path().string() + " is running already. Attach to it, or stop it first.");
+    if (!changes.is_object())
+        throw ConfigError("What changes of a run's configuration must be an object; this came: " + changes.dump() +
+                          ".");
     const auto config = RunConfig::from_json(merged(read_json(run.config()), changes));
-    check_resume(CheckpointFolder(run.checkpoints()), config);
+    CheckpointFolder folder(run.checkpoints());
+    const auto file = checkpoint.empty() ? std::filesystem::path() : folder.find(checkpoint);
+    check_resume(folder, config, file);
+    if (!file.empty())
+        folder.go_back_to(file);
     write_json(run.config(), config.to_json());
 }
 

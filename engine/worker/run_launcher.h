@@ -16,8 +16,9 @@ namespace espalier {
 
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
 /// if the folder is no run's, or if the run is still running, and what check_resume throws. The run stays as it was
-/// then.
-void prepare_resume(const RunFolder& run, const Json& changes);
+/// then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is where the run goes on from: it is made
+/// the newest. Throws CheckpointError if there is none of that name.
+void prepare_resume(const RunFolder& run, const Json& changes, const std::string& checkpoint = {});
 
 /// Starts a supervisor for the run that outlives this process and waits until it answers. Throws Error with its log's
 /// last lines if it does not; throws Error of code `stopped` when `stop` is requested.

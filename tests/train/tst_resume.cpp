@@ -18,6 +18,8 @@ private slots:
     void a_pause_gives_memory_back_and_changes_nothing();
     void a_pause_within_a_step_changes_nothing();
     void a_checkpoint_wished_for_within_a_step();
+    void going_back_to_a_checkpoint_repeats_what_came_after_it();
+    void the_advice_after_divergence_names_only_what_exists();
     void more_epochs_after_the_end();
     void nothing_left_to_do_is_said();
     void another_batch_size_goes_on();
@@ -32,8 +34,8 @@ void TestResume::any_stop_point_gives_the_same_bits_data() {
     QTest::addColumn<int>("points");
     QTest::addColumn<bool>("within_steps");
     QTest::newRow("sgd") << QStringList{"optimizer.nesterov=true"} << 55 << false;
-    QTest::newRow("adamw, accumulation")
-        << QStringList{"optimizer.kind=adamw", "accumulation=2", "batch=4"} << 35 << false;
+    QTest::newRow("adamw, accumulation") << QStringList{"optimizer.kind=adamw", "accumulation=2", "batch=4"} << 35
+                                         << false;
     QTest::newRow("two threads, clipping, checkpoints between")
         << QStringList{"threads=2", "optimizer.clip_norm=0.5", "checkpoint.every_steps=3"} << 10 << false;
     QTest::newRow("within steps") << QStringList{"optimizer.nesterov=true"} << 25 << true;
@@ -152,6 +154,54 @@ void TestResume::a_checkpoint_wished_for_within_a_step() {
     QCOMPARE(log.steps(), whole_log.steps());
     QCOMPARE(log.column("loss"), whole_log.column("loss"));
     QCOMPARE(log.of_type("checkpoint").size(), whole_log.of_type("checkpoint").size() + 1);
+}
+
+/// Back to any checkpoint, the best too: the run goes on from there as it did before, and nothing is lost.
+void TestResume::going_back_to_a_checkpoint_repeats_what_came_after_it() {
+    for (const char* choice : {"5", "step-00000010", "best", "last"}) {
+        SmallRun run({"checkpoint.every_steps=5", "checkpoint.keep=20"});
+        EventLog log;
+        QCOMPARE(run.train(log).phase, std::string("finished"));
+        const auto whole = run.last();
+        auto folder = run.checkpoints();
+        const auto file = folder.find(choice);
+        const auto step = read_checkpoint_info(file).step;
+        folder.go_back_to(file);
+        QCOMPARE(folder.load_newest().checkpoint->info.step, step);
+        QCOMPARE(run.last().info.step, step);
+        QCOMPARE(std::filesystem::exists(run.folder().checkpoints() / "superseded"), step < whole.info.step);
+        if (step == whole.info.step)
+            continue;
+        log = EventLog();
+        QCOMPARE(run.train(log).phase, std::string("finished"));
+        QCOMPARE(log.steps().front(), step + 1);
+        for (const auto& entry : whole.store.entries())
+            QCOMPARE(run.last().store.at(entry.name).values, entry.values);
+    }
+    SmallRun none;
+    QVERIFY_THROWS_EXCEPTION(CheckpointError, (void)none.checkpoints().find("best"));
+}
+
+void TestResume::the_advice_after_divergence_names_only_what_exists() {
+    SmallRun early({"optimizer.learning_rate=1e6", "schedule.kind=constant", "schedule.warmup_epochs=0",
+                    "max_bad_steps=2", "data=synthetic:1x8x8,3,8000"});
+    EventLog log;
+    auto outcome = early.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QVERIFY2(outcome.reason.find("There is no checkpoint") != std::string::npos, outcome.reason.c_str());
+    QVERIFY2(outcome.reason.find("--checkpoint") == std::string::npos, outcome.reason.c_str());
+
+    SmallRun late({"epochs=1"});
+    QCOMPARE(late.train(log).phase, std::string("finished"));
+    for (const char* setting : {"epochs=60", "schedule.warmup_epochs=0", "optimizer.learning_rate=1e6",
+                                "schedule.kind=constant", "max_bad_steps=2"})
+        late.set(setting);
+    outcome = late.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    const auto at = outcome.reason.find("--checkpoint ");
+    QVERIFY2(at != std::string::npos, outcome.reason.c_str());
+    const auto name = outcome.reason.substr(at + 13, outcome.reason.find(' ', at + 13) - at - 13);
+    QVERIFY(std::filesystem::exists(late.checkpoints().find(name)));
 }
 
 void TestResume::more_epochs_after_the_end() {

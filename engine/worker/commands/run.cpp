@@ -59,7 +59,7 @@ void tell_folder(const RunFolder& run, bool json) {
 void add_run_commands(CLI::App& app, Action& chosen) {
     struct Options {
         ConfigOptions config;
-        std::string out, name, runs, folder;
+        std::string out, name, runs, folder, checkpoint;
         std::vector<std::string> set;
         bool json = false;
     };
@@ -83,14 +83,16 @@ void add_run_commands(CLI::App& app, Action& chosen) {
         };
     });
 
-    auto* resume = app.add_subcommand("resume", "Go on with a run from its newest checkpoint");
+    auto* resume = app.add_subcommand("resume", "Go on with a run from its newest checkpoint, or from another one");
     resume->add_option("RUN_DIR", options->folder, "The run's folder")->required();
     resume->add_option("--set", options->set, "key=value, such as epochs=20; may be repeated");
+    resume->add_option("--checkpoint", options->checkpoint,
+                       "Where to go on from: best, last, a step's number, or a file's name in checkpoints/");
     resume->add_flag("--json", options->json, "Print the protocol's events, one a line");
     resume->callback([options, &chosen] {
         chosen = [options] {
             const RunFolder folder(std::filesystem::absolute(options->folder));
-            prepare_resume(folder, changes(options->set));
+            prepare_resume(folder, changes(options->set), options->checkpoint);
             return supervise(folder, how_to_show(options->json));
         };
     });
