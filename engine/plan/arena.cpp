@@ -9,6 +9,8 @@ namespace espalier {
 namespace {
 
 constexpr std::int32_t never = -1;
+/// A step with a larger workspace fills the device by itself: its memory may be used again at once.
+constexpr std::size_t small_workspace = std::size_t{4} << 20;
 constexpr std::size_t no_block = static_cast<std::size_t>(-1);
 
 /// The memory of one value, or of a chain of values of which each takes the place of the one before.
@@ -93,8 +95,9 @@ Arena plan_arena(const Program& program, int rest) {
         lifetimes.push_back(
             {program.steps[step].workspace, static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
     const auto end = static_cast<std::int32_t>(program.steps.size()) - 1;
-    for (auto& lifetime : lifetimes)
-        lifetime.last = std::min(lifetime.last + rest, end);
+    for (std::size_t i = 0; i < lifetimes.size(); ++i)
+        if (i < values_end || lifetimes[i].bytes <= small_workspace)
+            lifetimes[i].last = std::min(lifetimes[i].last + rest, end);
     const auto memory = plan_memory(lifetimes);
 
     Arena arena;

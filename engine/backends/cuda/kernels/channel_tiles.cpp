@@ -10,11 +10,9 @@ namespace espalier::cuda {
 namespace {
 
 constexpr int tile_threads = 512; // as in channel_tiles.cuh
-/// One launch is worth it while a block reads no more than this: about what stays in its first-level cache for the
-/// second reading, and what one multiprocessor reads in the time that a second launch costs.
-constexpr std::int64_t cheap_block_bytes = 96 << 10;
-/// And up to this if the clusters fill the chip: it then reads as fast as in two launches.
-constexpr std::int64_t most_block_bytes = 256 << 10;
+/// One launch is worth it while a block reads no more than this. Measured on an H100: with 24 KiB a block (6144 rows of 64
+/// halves) two launches win already, and at 256 KiB they take half the time.
+constexpr std::int64_t cheap_block_bytes = 16 << 10;
 /// More slices cost more to merge, in every block, than they save.
 constexpr std::int64_t most_slices = 128;
 
@@ -62,8 +60,7 @@ ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes
     while (slices < machine.largest_cluster && slices < useful_slices(t) && slices * t.tiles < machine.multiprocessors)
         slices *= 2;
     cut_rows(t, slices);
-    const bool fills = t.tiles * t.slices >= machine.multiprocessors * 3 / 4;
-    if (std::int64_t{t.slice_rows} * t.width() * bytes <= (fills ? most_block_bytes : cheap_block_bytes)) {
+    if (std::int64_t{t.slice_rows} * t.width() * bytes <= cheap_block_bytes) {
         t.clustered = true;
         return t;
     }
