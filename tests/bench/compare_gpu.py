@@ -25,7 +25,7 @@ for name, entry in ours.items():
     kind = name.split("/")[0]
     columns = {"conv": [("forward_us",) * 2, ("forward_graph_us",) * 2, ("backward_graph_us",) * 2],
                "sepconv": [("forward_backward_us",) * 2, ("forward_backward_graph_us",) * 2],
-               "step": [("step_eager_ms", "step_ms"), ("step_ms", "step_graph_ms")]}[kind]
+               "step": [("step_ms", "step_ms"), ("step_ms", "step_graph_ms")]}[kind]
     text = f"{name:44}"
     for mine, theirs in columns:
         their_time = peer(name, theirs)
@@ -34,7 +34,7 @@ for name, entry in ours.items():
             ratios.setdefault((kind, theirs), []).append(ratio)
             text += f"  {mine} {entry[mine]:.2f} / {their_time:.2f} = {ratio:.2f}"
     compiled = torch.get(name.replace("step/", "compiled/") + "-nhwc")
-    if compiled:
+    if compiled and kind == "step":
         text += f"  compiled {compiled['step_graph_ms']:.2f} = {compiled['step_graph_ms'] / entry['step_ms']:.2f}"
         text += f"  memory {entry['planned_mib']:.0f} / {compiled['peak_mib']}"
     elif kind == "step":

@@ -31,15 +31,17 @@ std::unique_ptr<Backend> backend_for(const ConvolutionBenchOptions& options, con
                                           .tune = options.tune});
 }
 
-/// Fills every parameter and buffer that a session knows with small random values.
-void fill(Session& session) {
+/// Fills every parameter and buffer with small random values.
+void fill(Session& session, const Graph& graph) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
-    for (const auto& name : session.names()) {
-        auto values = session.get(name);
+    for (const auto& tensor : graph.tensors()) {
+        if (tensor.role != Role::parameter && tensor.role != Role::buffer)
+            continue;
+        std::vector<float> values(static_cast<std::size_t>(tensor.shape.count()));
         for (auto& value : values)
-            value = name.ends_with("running_var") ? 1.0F : 0.5F * normal(random);
-        session.set(name, values);
+            value = tensor.name.ends_with("running_var") ? 1.0F : 0.5F * normal(random);
+        session.set(tensor.name, values);
     }
 }
 
@@ -89,7 +91,7 @@ public:
             builder.apply_one("conv2d_input_gradient", {gy, w}, input);
         }
         plan_ = &session_.plan("bench", graph);
-        fill(session_);
+        fill(session_, graph);
     }
 
     void run() { plan_->run(); }
@@ -160,7 +162,7 @@ void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& sha
     const auto time = [&](bool recorded) {
         Session session(*backend, {.recorded = recorded});
         auto& plan = session.plan("bench", step.graph);
-        fill(session);
+        fill(session, step.graph);
         return mean_microseconds(*backend, 5, 50, [&] { plan.run(); });
     };
     const double eager_us = time(false), graph_us = time(true);
