@@ -116,7 +116,8 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
                                  .winograd = toggles.winograd,
                                  .reference_separable = toggles.reference_separable,
                                  .tf32 = toggles.precision != "fp32",
-                                 .tune = !toggles.safe_mode};
+                                 // Timings choose differently from day to day, and with them the bits.
+                                 .tune = !toggles.safe_mode && !toggles.deterministic};
     return choose_backend(config.backend, training_graph(config), options);
 }
 
