@@ -1,24 +1,66 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window over the real engine: click the demo, watch it learn, pause it, resume it, stop it, and find its files.
+// The window over the real engine: click the demo, watch it learn, pause it, resume it, stop it, and find its files;
+// and a run outlives its window, however that ends.
 #include "plot_group.h"
+#include "real_runs.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
 #include <QDir>
 #include <QDirIterator>
+#include <QLineEdit>
 #include <QListWidget>
-#include <QTemporaryDir>
+#include <string_view>
 
 using namespace espalier;
 using namespace espalier::test;
+
+namespace {
+
+WindowDriver open_window() { return WindowDriver(QStringLiteral(ESPALIER_TRAIN), {QStringLiteral("serve")}); }
+
+/// The demo, with so many epochs that it does not end by itself.
+bool start_by_click(WindowDriver& driver) {
+    if (!driver.click(QStringLiteral("preset-quick"), 20000))
+        return false;
+    auto* epochs = driver.find<QLineEdit>(QStringLiteral("field-epochs"));
+    epochs->selectAll();
+    QTest::keyClicks(epochs, QStringLiteral("500"));
+    return driver.click(QStringLiteral("start"), 20000) && driver.wait_for_step(10, 60000);
+}
+
+bool choose_only_run(WindowDriver& driver) {
+    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+    if (!QTest::qWaitFor([&] { return list->count() == 1; }, 20000))
+        return false;
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+    return driver.wait_for_state(RunState::running, 20000);
+}
+
+bool goes_on_without_a_window(std::int64_t left_at) {
+    return QTest::qWaitFor([&] { return RealRuns::state() == "running" && RealRuns::step() > left_at; }, 60000);
+}
+
+/// A new window finds the run by itself, shows its past and what comes, and Stop ends it.
+bool is_found_again_and_stopped(std::int64_t left_at) {
+    WindowDriver again = open_window();
+    if (!choose_only_run(again) || !again.wait_for_step(left_at + 10, 60000))
+        return false;
+    const std::int64_t then = again.run()->step();
+    const bool whole = static_cast<std::int64_t>(again.run()->loss.raw.size()) == then;
+    return whole && again.wait_for_step(then + 10, 60000) && again.click(QStringLiteral("stop"), 20000) &&
+           again.wait_for_state(RunState::stopped, 60000) &&
+           QTest::qWaitFor([] { return RealRuns::state() == "stopped"; }, 10000);
+}
+
+} // namespace
 
 class TestRealRun : public WatchedTest {
     Q_OBJECT
 
 private slots:
     void a_run_from_click_to_files() {
-        const QTemporaryDir runs;
-        qputenv("ESPALIER_RUNS", runs.path().toLocal8Bit());
+        const RealRuns runs;
         QString path;
         {
             WindowDriver driver(QStringLiteral(ESPALIER_TRAIN), {QStringLiteral("serve")});
@@ -58,29 +100,109 @@ private slots:
         QCOMPARE(again.run()->path(), path);
     }
 
-    void a_run_goes_on_without_its_window() {
-        const QTemporaryDir runs;
-        qputenv("ESPALIER_RUNS", runs.path().toLocal8Bit());
+    void a_run_goes_on_when_its_window_is_closed() {
+        const RealRuns runs;
         std::int64_t left_at = 0;
-        QString path;
         {
-            WindowDriver driver(QStringLiteral(ESPALIER_TRAIN), {QStringLiteral("serve")});
-            QVERIFY(driver.click(QStringLiteral("preset-quick"), 20000));
-            QVERIFY(driver.click(QStringLiteral("start"), 20000));
-            QVERIFY(driver.wait_for_step(10, 60000));
+            WindowDriver driver = open_window();
+            QVERIFY(start_by_click(driver));
             left_at = driver.run()->step();
-            path = driver.run()->path();
-            // destroyed without asking, as in a crash of the window
+            QVERIFY(!driver.window->close()); // it asks
+            QVERIFY(driver.click(QStringLiteral("keepTraining")));
+            QTRY_VERIFY(!driver.window->isVisible());
         }
-        WindowDriver again(QStringLiteral(ESPALIER_TRAIN), {QStringLiteral("serve")});
-        QTRY_COMPARE_WITH_TIMEOUT(again.find<QListWidget>(QStringLiteral("runList"))->count(), 1, 20000);
-        again.window->show_run(path);
-        QVERIFY(again.wait_for_step(left_at + 10, 60000));
-        QCOMPARE(again.run()->state(), RunState::running);
-        QVERIFY(again.click(QStringLiteral("stop"), 20000));
-        QVERIFY(again.wait_for_state(RunState::stopped, 60000));
+        QVERIFY(goes_on_without_a_window(left_at));
+        QVERIFY(is_found_again_and_stopped(left_at));
+    }
+
+    void a_run_goes_on_when_its_window_is_killed() {
+        const RealRuns runs;
+        QProcess window; // this program, as a window that starts a run by click
+        window.start(QCoreApplication::applicationFilePath(), {QStringLiteral("--as-window")});
+        QVERIFY(QTest::qWaitFor([&] { return window.canReadLine(); }, 60000));
+        const std::int64_t left_at = window.readLine().trimmed().toLongLong();
+        QVERIFY(left_at > 0);
+        window.kill(); // SIGKILL
+        QTRY_COMPARE(window.state(), QProcess::NotRunning);
+        QCOMPARE(window.exitStatus(), QProcess::CrashExit);
+        QVERIFY(goes_on_without_a_window(left_at));
+        QVERIFY(is_found_again_and_stopped(left_at));
+    }
+
+    void stop_ends_a_run_at_every_stage_data() {
+        QTest::addColumn<QString>("stage");
+        for (const char* stage : {"preparing", "first epoch", "evaluating", "checkpoint", "paused"})
+            QTest::newRow(stage) << QString::fromLatin1(stage);
+    }
+    void stop_ends_a_run_at_every_stage() {
+        QFETCH(QString, stage);
+        const RealRuns runs;
+        WindowDriver driver = open_window();
+        // enough images that the stages last: their statistics before the first step, nine in ten for the evaluation
+        Json config{{"preset", "quick"}, {"data", "synthetic:3x32x32,10,20000"}, {"epochs", 50}};
+        if (stage == u"evaluating")
+            config.update({{"data", "synthetic:1x28x28,10,8000"}, {"validation_share", 0.9}});
+        QTRY_VERIFY_WITH_TIMEOUT(driver.window->machine()->is_connected(), 20000);
+        driver.window->runs()->start(config, {});
+        const auto reached = [&] {
+            const RunModel* run = driver.run();
+            if (!run || driver.window->runs()->is_loading(run->path()))
+                return false;
+            return stage == u"preparing"    ? run->state() == RunState::preparing
+                   : stage == u"evaluating" ? run->is_evaluating()
+                                            : run->step() > 2 && run->epoch() < 1;
+        };
+        QVERIFY(QTest::qWaitFor(reached, 60000));
+        if (stage == u"checkpoint")
+            QVERIFY(driver.click(QStringLiteral("checkpoint")));
+        if (stage == u"paused") {
+            QVERIFY(driver.click(QStringLiteral("pause")));
+            QVERIFY(driver.wait_for_state(RunState::paused, 30000));
+        }
+        QVERIFY(driver.click(QStringLiteral("stop"), 20000));
+        QVERIFY(driver.wait_for_state(RunState::stopped, 60000));
+        QTRY_COMPARE(RealRuns::state(), std::string("stopped"));
+        if (stage != u"preparing") { // there is something to keep
+            QVERIFY(driver.run()->checkpoint().has_value());
+            QCOMPARE(driver.run()->checkpoint()->step, driver.run()->step());
+            QVERIFY(QFile::exists(driver.run()->path() + QStringLiteral("/checkpoints/last.safetensors")));
+        }
+    }
+
+    void two_windows_show_one_run() {
+        const RealRuns runs;
+        WindowDriver first = open_window();
+        QVERIFY(start_by_click(first));
+        WindowDriver second = open_window();
+        QVERIFY(choose_only_run(second));
+        QVERIFY(second.wait_for_step(first.run()->step(), 30000)); // its past, and live
+        const auto both = [&](RunState state) {
+            return first.wait_for_state(state, 30000) && second.wait_for_state(state, 30000);
+        };
+        QVERIFY(first.click(QStringLiteral("pause"), 20000));
+        QVERIFY(both(RunState::paused));
+        QTRY_COMPARE(second.run()->step(), first.run()->step());
+        QVERIFY(second.click(QStringLiteral("band-resume"), 20000));
+        QVERIFY(both(RunState::running));
+        QVERIFY(second.click(QStringLiteral("stop"), 20000));
+        QVERIFY(both(RunState::stopped));
+        QTRY_COMPARE(second.run()->step(), first.run()->step());
+        QCOMPARE(second.run()->loss.raw.size(), first.run()->loss.raw.size());
     }
 };
 
-WATCHED_TEST_MAIN(TestRealRun)
+int main(int argc, char** argv) {
+    Application app(argc, argv);
+    QCoreApplication::setAttribute(Qt::AA_Use96Dpi);
+    if (argc > 1 && std::string_view(argv[1]) == "--as-window") { // to be killed
+        WindowDriver driver = open_window();
+        if (!start_by_click(driver))
+            return 1;
+        std::printf("%lld\n", static_cast<long long>(driver.run()->step()));
+        std::fflush(stdout);
+        return QApplication::exec();
+    }
+    TestRealRun test;
+    return QTest::qExec(&test, argc, argv);
+}
 #include "tst_real_run.moc"
