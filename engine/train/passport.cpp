@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/passport.h"
 
+#include "base/threads.h"
 #include "plan/session.h"
 
 #include <set>
-#include <thread>
 
 namespace espalier {
 
@@ -21,7 +21,7 @@ Json make_passport(RunSetup& setup) {
     return {{"build", ESPALIER_VERSION},
             {"compiler", __VERSION__},
             {"backend", setup.backend->name()},
-            {"threads", config.threads > 0 ? config.threads : static_cast<int>(std::thread::hardware_concurrency())},
+            {"threads", config.threads > 0 ? config.threads : usable_threads()},
             {"precision", "fp32"},
             {"seed", config.seed},
             {"data", config.data},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/registry.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "train/resources.h"
 #include "train/run_config.h"
 #include "worker/requests.h"
@@ -9,7 +10,6 @@
 #include <QSysInfo>
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 namespace espalier {
 namespace {
@@ -53,7 +53,7 @@ Json device(const std::string& backend, const std::string& name, const Support& 
             {"uuid", ""},
             {"usable", support.yes},
             {"reason", support.reason},
-            {"threads", std::max(1u, std::thread::hardware_concurrency())},
+            {"threads", usable_threads()},
             {"memory_bytes", machine_memory().value_or(0)},
             {"precisions", support.yes ? Json{"fp32"} : Json::array()}};
 }

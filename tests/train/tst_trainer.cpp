@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/threads.h"
 #include "train/run_setup.h"
 #include "train/run_state.h"
 #include "train/time_estimate.h"
@@ -36,6 +37,7 @@ private slots:
     void an_abandoned_run_saves_and_leaves();
     void a_checkpoint_on_demand();
     void the_passport_says_what_a_rerun_needs();
+    void the_passport_counts_the_threads_in_force();
     void the_layers_are_profiled();
     void time_is_estimated();
 };
@@ -340,6 +342,25 @@ void TestTrainer::the_passport_says_what_a_rerun_needs() {
     for (const char* key : {"build", "backend", "threads", "seed", "data_hash", "kernels", "fallbacks", "bit_exact"})
         QVERIFY2(passport.contains(key), key);
     QCOMPARE(passport["data_hash"].get<std::string>().size(), std::size_t{16});
+}
+
+void TestTrainer::the_passport_counts_the_threads_in_force() {
+    const QByteArray before = qgetenv("OMP_NUM_THREADS");
+    const auto threads = [](const std::vector<std::string>& settings) {
+        SmallRun run(settings);
+        EventLog log;
+        run.train(log);
+        return read_json(run.folder().passport())["threads"].get<int>();
+    };
+    qputenv("OMP_NUM_THREADS", "3,1");
+    QCOMPARE(usable_threads(), 3);
+    QCOMPARE(threads({"epochs=1", "threads=0"}), 3);
+    QCOMPARE(threads({"epochs=1", "threads=2"}), 2); // what the run asks for goes before
+    for (const char* invalid : {"", "none", "-4", "0"}) {
+        qputenv("OMP_NUM_THREADS", invalid);
+        QVERIFY(usable_threads() >= 1 && usable_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
+    }
+    qputenv("OMP_NUM_THREADS", before);
 }
 
 void TestTrainer::the_layers_are_profiled() {

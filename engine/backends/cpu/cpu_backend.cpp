@@ -5,6 +5,7 @@
 #include "backends/cpu/copy.h"
 #include "backends/cpu/lowering/lowering.h"
 #include "base/error.h"
+#include "base/threads.h"
 
 #include <omp.h>
 
@@ -50,7 +51,7 @@ public:
     CpuBackend(const BackendOptions& options, InstructionSet set) {
         settings_.kernels = &kernel_table(set);
         settings_.options = options;
-        settings_.threads = options.threads > 0 ? options.threads : omp_get_num_procs();
+        settings_.threads = options.threads > 0 ? options.threads : usable_threads();
     }
 
     [[nodiscard]] std::string_view name() const override { return "cpu"; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/registry.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "train/network_session.h"
 #include "worker/commands/bench_convolution.h"
 #include "worker/commands/bench_timing.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
-#include <thread>
 
 namespace espalier::commands {
 namespace {
@@ -176,7 +176,7 @@ int bench_step(const Options& options) {
         const int iterations = std::max(5, static_cast<int>(options.seconds / 5 * 1e3 / step_ms));
         step_ms = mean_microseconds(*backend, 3, iterations, [&] { plan.run(); }) / 1e3;
     }
-    const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+    const int threads = options.threads > 0 ? options.threads : usable_threads();
     const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
                       (options.precision == "auto" ? std::string(backend->automatic_precision()) : options.precision);
     const double gflops = plan.model_flops() / step_ms / 1e6;
