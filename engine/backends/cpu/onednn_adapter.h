@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cpu/direction.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +47,6 @@ private:
     std::unique_ptr<State> state_;
 };
 
-enum class Direction { forward, input_gradient, weight_gradient };
 enum class Algorithm { direct, winograd };
 
 /// One convolution, seen from its forward direction: x [n, ic, ih, iw] * w [oc, ic/groups, kh, kw] -> y [n, oc, oh,

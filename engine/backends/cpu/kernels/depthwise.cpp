@@ -18,10 +18,6 @@ struct Correlation {
     std::int64_t block;
 };
 
-static inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 /// Columns of a row in the ring.
 static inline std::int64_t ring_columns(const Correlation& c) {
     return (round_up(c.out_w, tile) - 1) * c.stride[1] + (c.kernel[1] - 1) * c.dilation[1] + 1;
@@ -347,11 +343,14 @@ void depthwise_weight_gradient(const ActivationShape& in, const ActivationShape&
 }
 
 std::int64_t depthwise_scratch(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                               bool forward, int threads) {
-    const Correlation c = forward ? forward_correlation(in, out, window) : gradient_correlation(in, out, window);
+                               Direction direction, int threads) {
+    const Correlation c = direction == Direction::input_gradient ? gradient_correlation(in, out, window)
+                                                                 : forward_correlation(in, out, window);
     const std::int64_t taps = c.kernel[0] * c.kernel[1];
+    const std::int64_t copies =
+        direction == Direction::weight_gradient ? in.n : 1; // sums of each image, or the weights
     const int width = 16;
-    return round_up(in.n * taps * in.padded_channels(), 16) +
+    return round_up(copies * taps * in.padded_channels(), 16) +
            threads * round_up(memory_per_thread(c, width) + round_up(c.out_w, tile) * width, 16);
 }
 

@@ -18,6 +18,12 @@ inline constexpr int native_width = 8;
 inline constexpr int native_width = 4;
 #endif
 
+static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+static inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+static inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
 /// W floats in a register.
 template <int W>
 struct VectorOf {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cpu/direction.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -25,7 +27,7 @@ struct ActivationShape {
     [[gnu::always_inline]] std::int64_t floats() const { return planes() * plane(); } ///< elements with padding
 };
 
-/// Window of a depthwise convolution or a pool. Pairs are {height, width}.
+/// Window of a convolution or a pool. Pairs are {height, width}.
 struct Window {
     std::int64_t kernel[2]{1, 1}, stride[2]{1, 1}, padding[2]{0, 0}, dilation[2]{1, 1};
 };
@@ -60,6 +62,20 @@ struct OptimizerStep {
     double beta1, beta2, eps; ///< adam
     bool decoupled;
     int threads;
+};
+
+/// A family of convolutions, w row-major: x has shape `in`, y has shape `out`, whatever the direction. `scratch` is
+/// memory for as many floats as scratch() says.
+struct ConvolutionKernels {
+    std::int64_t (*scratch)(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                            Direction direction, int threads);
+    /// y = act(x * w + bias); `bias` may be null.
+    void (*forward)(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
+                    const float* w, const float* bias, bool with_relu, float* y, float* scratch, int threads);
+    void (*input_gradient)(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* gy,
+                           const float* w, float* gx, float* scratch, int threads);
+    void (*weight_gradient)(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
+                            const float* gy, float* gw, float* scratch, int threads);
 };
 
 /// One instruction set's copy of every kernel. `threads` is how many threads share the work.
@@ -104,28 +120,13 @@ struct KernelTable {
     /// result[c] = sum of x over everything but the channel
     void (*channel_sum)(const ActivationShape& shape, const float* x, float* result, double* partial, int threads);
 
-    // depthwise.cpp: w is [c][kernel]; x has shape `in`, y has shape `out`, both with one block. `scratch` has
-    // depthwise_scratch() floats (`forward`: not the input gradient).
-    std::int64_t (*depthwise_scratch)(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                                      bool forward, int threads);
-    void (*depthwise_forward)(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                              const float* x, const float* w, const float* bias, bool relu, float* y, float* scratch,
-                              int threads);
-    void (*depthwise_input_gradient)(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                                     const float* gy, const float* w, float* gx, float* scratch, int threads);
-    void (*depthwise_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                                      const float* x, const float* gy, float* gw, float* scratch, int threads);
-
-    // pointwise.cpp: 1x1 convolutions, w is [out.c][in.c] row-major, `stride` {height, width}. `scratch` has
-    // pointwise_scratch() floats.
-    std::int64_t (*pointwise_scratch)(const ActivationShape& in, const ActivationShape& out, bool weight_gradient);
-    void (*pointwise_forward)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
-                              const float* x, const float* w, const float* bias, bool with_relu, float* y,
-                              float* scratch, int threads);
-    void (*pointwise_input_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
-                                     const float* gy, const float* w, float* gx, float* scratch, int threads);
-    void (*pointwise_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
-                                      const float* x, const float* gy, float* gw, float* scratch, int threads);
+    /// depthwise.cpp: as many groups as channels, w is [c][kernel]; `in` and `out` have one block.
+    ConvolutionKernels depthwise;
+    /// pointwise.cpp: 1x1 with any stride, no padding, w is [out.c][in.c].
+    ConvolutionKernels pointwise;
+    /// winograd.cpp, winograd_weight_gradient.cpp: 3x3, stride 1, w is [out.c][in.c][3][3]; blocks are multiples of the
+    /// vector width.
+    ConvolutionKernels winograd;
 
     // pooling.cpp
     void (*max_pool)(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
@@ -147,18 +148,6 @@ struct KernelTable {
                                   std::int64_t out, int threads);
     void (*linear_weight_gradient)(const float* x, const float* gy, float* gw, std::int64_t rows, std::int64_t in,
                                    std::int64_t out, int threads);
-
-    // winograd.cpp: 3x3, stride 1, w is [out.c][in.c][3][3] row-major; blocks are multiples of the vector width.
-    // `scratch` has winograd_scratch() floats (`direction` 0: forward, 1: input gradient, 2: weight gradient).
-    std::int64_t (*winograd_scratch)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                                     int direction, int threads);
-    void (*winograd_forward)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                             const float* x, const float* w, const float* bias, bool with_relu, float* y,
-                             float* scratch, int threads);
-    void (*winograd_input_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                                    const float* gy, const float* w, float* gx, float* scratch, int threads);
-    void (*winograd_weight_gradient)(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                                     const float* x, const float* gy, float* gw, float* scratch, int threads);
 };
 
 /// Pieces into which sums over a flat array are cut, so that their order does not depend on the number of threads.

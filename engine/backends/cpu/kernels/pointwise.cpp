@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/kernel_common.h"
+#include "backends/cpu/kernels/register_tile.h"
 #include "backends/cpu/kernels/tables.h"
 
 namespace espalier::cpu::ESPALIER_INSTRUCTION_SET {
@@ -9,12 +9,6 @@ namespace espalier::cpu::ESPALIER_INSTRUCTION_SET {
 
 static constexpr int tile = native_width >= 16 ? 16 : 8;  ///< pixels of a tile of one vector
 static constexpr std::int64_t segment_floats = 64 * 1024; ///< of source and target: a segment stays in the second cache
-
-static inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
 /// Pixels that are worked off together. Long runs of one plane let the processor fetch ahead.
 static inline std::int64_t segment_of(const ActivationShape& a, const ActivationShape& b) {
@@ -36,7 +30,7 @@ struct Product {
 template <int W, int Count, int Tile>
 static inline void product_tile(const Product& p, const float* source, std::int64_t source_step, const float* weights,
                                 const float* bias, float* const* target, std::int64_t target_step) {
-    Vector<W> sums[Count][Tile];
+    TileSums<W, Count, Tile> sums;
 #pragma GCC unroll 2
     for (int v = 0; v < Count; ++v) {
         const Vector<W> first = bias == nullptr ? Vector<W>{} : load<W>(bias + v * W);
@@ -48,64 +42,33 @@ static inline void product_tile(const Product& p, const float* source, std::int6
     const std::int64_t channels = p.source.c;
     const std::int64_t block = p.source.block;
     for (std::int64_t c = 0; c < channels; c += block) {
-        const float* x = source + c / block * p.source.plane();
-        const std::int64_t count = smaller(block, channels - c);
-        for (std::int64_t k = 0; k < count; ++k) {
-            Vector<W> factors[Count];
-#pragma GCC unroll 2
-            for (int v = 0; v < Count; ++v) {
-                factors[v] = load<W>(weights + (v * channels + c + k) * W);
-            }
-#pragma GCC unroll 16
-            for (int t = 0; t < Tile; ++t) {
-                const float value = x[t * source_step + k];
-#pragma GCC unroll 2
-                for (int v = 0; v < Count; ++v) {
-                    sums[v][t] += value * factors[v];
-                }
-            }
-        }
+        add_products<W, Count, Tile>(sums, source + c / block * p.source.plane(), source_step, weights + c * W,
+                                     channels * W, smaller(block, channels - c));
     }
-#pragma GCC unroll 2
-    for (int v = 0; v < Count; ++v) {
-#pragma GCC unroll 16
-        for (int t = 0; t < Tile; ++t) {
-            store<W>(target[v] + t * target_step, p.relu ? positive<W>(sums[v][t]) : sums[v][t]);
-        }
-    }
+    store_tile<W, Count, Tile>(sums, p.relu, target, target_step);
 }
 
 /// `count` pixels that stand evenly apart, one or two vectors of target channels.
 template <int W, int Count>
 static void product_segment(const Product& p, const float* source, float* image, std::int64_t target_pixel,
                             std::int64_t vector, std::int64_t count) {
-    constexpr int wide = Count == 2 ? tile / 2 : tile;
     const std::int64_t source_step = p.source_stride[1] * p.source.block;
     const std::int64_t target_step = p.target_stride[1] * p.target.block;
-    float* target[Count];
-    for (int v = 0; v < Count; ++v) {
-        const std::int64_t channel = (vector + v) * W;
-        target[v] = image + channel / p.target.block * p.target.plane() + target_pixel * p.target.block +
-                    channel % p.target.block;
-    }
     const float* weights = p.packed + vector * p.source.c * W;
     const float* bias = p.bias == nullptr ? nullptr : p.bias + vector * W;
-    const auto advance = [&](std::int64_t pixels) {
-        source += pixels * source_step;
+    float* first_target[Count];
+    for (int v = 0; v < Count; ++v) {
+        const std::int64_t channel = (vector + v) * W;
+        first_target[v] = image + channel / p.target.block * p.target.plane() + target_pixel * p.target.block +
+                          channel % p.target.block;
+    }
+    in_tiles<tile / Count>(count, [&]<int Tile>(std::int64_t first) {
+        float* target[Count];
         for (int v = 0; v < Count; ++v) {
-            target[v] += pixels * target_step;
+            target[v] = first_target[v] + first * target_step;
         }
-        count -= pixels;
-    };
-    for (; count >= wide; advance(wide)) {
-        product_tile<W, Count, wide>(p, source, source_step, weights, bias, target, target_step);
-    }
-    for (; count >= 4; advance(4)) {
-        product_tile<W, Count, 4>(p, source, source_step, weights, bias, target, target_step);
-    }
-    for (; count > 0; advance(1)) {
-        product_tile<W, Count, 1>(p, source, source_step, weights, bias, target, target_step);
-    }
+        product_tile<W, Count, Tile>(p, source + first * source_step, source_step, weights, bias, target, target_step);
+    });
 }
 
 static void multiply(const Product& p, const float* source, float* target, int threads) {
@@ -167,28 +130,34 @@ static std::int64_t width_of(std::int64_t block) {
     return width;
 }
 
-void pointwise_forward(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
-                       const float* x, const float* w, const float* bias, bool with_relu, float* y, float* scratch,
-                       int threads) {
+void pointwise_forward(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
+                       const float* w, const float* bias, bool with_relu, float* y, float* scratch, int threads) {
     float* biases = scratch + round_up(in.c * out.padded_channels(), 16);
     pack(w, out.c, in.c, in.c, 1, out.padded_channels(), width_of(out.block), scratch, threads);
     for (std::int64_t k = 0; bias != nullptr && k < out.padded_channels(); ++k) {
         biases[k] = k < out.c ? bias[k] : 0.0f;
     }
-    const Product p{
-        in, out, out.h, out.w, {stride[0], stride[1]}, {1, 1}, scratch, bias == nullptr ? nullptr : biases, with_relu};
+    const Product p{in,
+                    out,
+                    out.h,
+                    out.w,
+                    {window.stride[0], window.stride[1]},
+                    {1, 1},
+                    scratch,
+                    bias == nullptr ? nullptr : biases,
+                    with_relu};
     multiply(p, x, y, threads);
 }
 
-void pointwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+void pointwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
                               const float* gy, const float* w, float* gx, float* scratch, int threads) {
     pack(w, in.c, 1, out.c, in.c, in.padded_channels(), width_of(in.block), scratch, threads);
-    if (stride[0] != 1 || stride[1] != 1) {
+    if (window.stride[0] != 1 || window.stride[1] != 1) {
         parallel_floats(in.floats(), threads, [=](std::int64_t begin, std::int64_t end) {
             __builtin_memset(gx + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(float));
         });
     }
-    const Product p{out, in, out.h, out.w, {1, 1}, {stride[0], stride[1]}, scratch, nullptr, false};
+    const Product p{out, in, out.h, out.w, {1, 1}, {window.stride[0], window.stride[1]}, scratch, nullptr, false};
     multiply(p, gy, gx, threads);
 }
 
@@ -212,55 +181,15 @@ struct WeightGradient {
     [[gnu::always_inline]] std::int64_t first_group(std::int64_t part) const { return groups * part / parts; }
 };
 
-/// Sums over `count` pixels for Count target vectors and Tile source channels, added to sums [Tile][W] of each vector.
-template <int W, int Count, int Tile>
-static inline void gradient_tile(const float* const* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
-                                 std::int64_t count, float* const* sums) {
-    Vector<W> local[Count][Tile] = {};
-    for (std::int64_t i = 0; i < count; ++i) {
-        Vector<W> g[Count];
-#pragma GCC unroll 2
-        for (int v = 0; v < Count; ++v) {
-            g[v] = load<W>(gy[v] + i * gy_step);
-        }
-#pragma GCC unroll 16
-        for (int t = 0; t < Tile; ++t) {
-            const float value = x[i * x_step + t];
-#pragma GCC unroll 2
-            for (int v = 0; v < Count; ++v) {
-                local[v][t] += value * g[v];
-            }
-        }
-    }
-#pragma GCC unroll 2
-    for (int v = 0; v < Count; ++v) {
-#pragma GCC unroll 16
-        for (int t = 0; t < Tile; ++t) {
-            store<W>(sums[v] + t * W, load<W>(sums[v] + t * W) + local[v][t]);
-        }
-    }
-}
-
-/// The same for `channels` source channels, in tiles that fit into the registers.
+/// Sums over `count` pixels for Count target vectors and `channels` source channels, added to sums [channels][W] of
+/// each vector.
 template <int W, int Count>
 static void gradient_segment(const float* const* gy, std::int64_t gy_step, const float* x, std::int64_t x_step,
                              std::int64_t count, std::int64_t channels, float* const* sums) {
-    constexpr int wide = most_tile / Count;
-    std::int64_t t = 0;
-    const auto advance = [&]<int Tile>() {
-        float* target[2] = {sums[0] + t * W, Count == 2 ? sums[1] + t * W : nullptr};
-        gradient_tile<W, Count, Tile>(gy, gy_step, x + t, x_step, count, target);
-        t += Tile;
-    };
-    while (t + wide <= channels) {
-        advance.template operator()<wide>();
-    }
-    while (t + 4 <= channels) {
-        advance.template operator()<4>();
-    }
-    while (t < channels) {
-        advance.template operator()<1>();
-    }
+    in_tiles<most_tile / Count>(channels, [&]<int Tile>(std::int64_t first) {
+        float* target[2] = {sums[0] + first * W, Count == 2 ? sums[1] + first * W : nullptr};
+        add_outer_products<W, Count, Tile>(gy, gy_step, x + first, x_step, count, target);
+    });
 }
 
 /// Sums of one slice for the groups of one part: sums [group][vectors][tile][W], beginning with group 0.
@@ -313,9 +242,9 @@ static void gradient_slice(const WeightGradient& g, std::int64_t slice, std::int
     }
 }
 
-static WeightGradient weight_gradient_of(const ActivationShape& in, const ActivationShape& out,
-                                         const std::int64_t* stride, std::int64_t width) {
-    WeightGradient g{in, out, {stride[0], stride[1]}, 1, out.padded_channels() / width, most_tile, 0, 1};
+static WeightGradient weight_gradient_of(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                                         std::int64_t width) {
+    WeightGradient g{in, out, {window.stride[0], window.stride[1]}, 1, out.padded_channels() / width, most_tile, 0, 1};
     if (in.blocks() > 1 && in.block % most_tile != 0) {
         g.tile = in.block % 8 == 0 ? 8 : in.block;
     }
@@ -328,10 +257,10 @@ static WeightGradient weight_gradient_of(const ActivationShape& in, const Activa
     return g;
 }
 
-void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
                                const float* x, const float* gy, float* gw, float* scratch, int threads) {
     with_width(out.block, [&]<int W>() {
-        const WeightGradient g = weight_gradient_of(in, out, stride, W);
+        const WeightGradient g = weight_gradient_of(in, out, window, W);
         const std::int64_t slice_floats = g.groups * g.vectors * g.tile * W;
         const std::int64_t work = in.n * out.pixels() * in.c * out.padded_channels() / 8;
         parallel(g.slices * g.parts, threads_for(work, threads), [&](std::int64_t begin, std::int64_t end) {
@@ -360,15 +289,18 @@ void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape&
     });
 }
 
-std::int64_t pointwise_scratch(const ActivationShape& in, const ActivationShape& out, bool weight_gradient) {
-    if (weight_gradient) {
-        const std::int64_t stride[] = {1, 1};
-        const WeightGradient g = weight_gradient_of(in, out, stride, 1);
-        return g.slices * g.groups * g.tile * out.padded_channels();
+std::int64_t pointwise_scratch(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                               Direction direction, int) {
+    switch (direction) {
+    case Direction::forward:
+        return round_up(in.c * out.padded_channels(), 16) + out.padded_channels();
+    case Direction::input_gradient:
+        return out.c * in.padded_channels();
+    case Direction::weight_gradient:
+        break;
     }
-    const std::int64_t forward = round_up(in.c * out.padded_channels(), 16) + out.padded_channels();
-    const std::int64_t gradient = out.c * in.padded_channels();
-    return forward > gradient ? forward : gradient;
+    const WeightGradient g = weight_gradient_of(in, out, window, 1);
+    return g.slices * g.groups * g.tile * out.padded_channels();
 }
 
 } // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET

@@ -25,14 +25,9 @@ const KernelTable table = {
     .batch_norm_apply = batch_norm_apply,
     .batch_norm_gradient = batch_norm_gradient,
     .channel_sum = channel_sum,
-    .depthwise_scratch = depthwise_scratch,
-    .depthwise_forward = depthwise_forward,
-    .depthwise_input_gradient = depthwise_input_gradient,
-    .depthwise_weight_gradient = depthwise_weight_gradient,
-    .pointwise_scratch = pointwise_scratch,
-    .pointwise_forward = pointwise_forward,
-    .pointwise_input_gradient = pointwise_input_gradient,
-    .pointwise_weight_gradient = pointwise_weight_gradient,
+    .depthwise = {depthwise_scratch, depthwise_forward, depthwise_input_gradient, depthwise_weight_gradient},
+    .pointwise = {pointwise_scratch, pointwise_forward, pointwise_input_gradient, pointwise_weight_gradient},
+    .winograd = {winograd_scratch, winograd_forward, winograd_input_gradient, winograd_weight_gradient},
     .max_pool = max_pool,
     .max_pool_gradient = max_pool_gradient,
     .avg_pool = avg_pool,
@@ -42,10 +37,6 @@ const KernelTable table = {
     .linear = linear,
     .linear_input_gradient = linear_input_gradient,
     .linear_weight_gradient = linear_weight_gradient,
-    .winograd_scratch = winograd_scratch,
-    .winograd_forward = winograd_forward,
-    .winograd_input_gradient = winograd_input_gradient,
-    .winograd_weight_gradient = winograd_weight_gradient,
 };
 
 } // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET

@@ -28,21 +28,29 @@ void batch_norm_gradient(const BatchNorm& norm, const float* x, const float* gy,
                          float* gresidual, float* partial);
 void channel_sum(const ActivationShape& shape, const float* x, float* result, double* partial, int threads);
 std::int64_t depthwise_scratch(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                               bool forward, int threads);
+                               Direction direction, int threads);
 void depthwise_forward(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
-                       const float* w, const float* bias, bool with_relu, float* y, float* packed, int threads);
+                       const float* w, const float* bias, bool with_relu, float* y, float* scratch, int threads);
 void depthwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                              const float* gy, const float* w, float* gx, float* packed, int threads);
-void depthwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
-                               const float* x, const float* gy, float* gw, float* partial, int threads);
-std::int64_t pointwise_scratch(const ActivationShape& in, const ActivationShape& out, bool weight_gradient);
-void pointwise_forward(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
-                       const float* x, const float* w, const float* bias, bool with_relu, float* y, float* scratch,
-                       int threads);
-void pointwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
                               const float* gy, const float* w, float* gx, float* scratch, int threads);
-void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* stride,
+void depthwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
                                const float* x, const float* gy, float* gw, float* scratch, int threads);
+std::int64_t pointwise_scratch(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                               Direction direction, int threads);
+void pointwise_forward(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
+                       const float* w, const float* bias, bool with_relu, float* y, float* scratch, int threads);
+void pointwise_input_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                              const float* gy, const float* w, float* gx, float* scratch, int threads);
+void pointwise_weight_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                               const float* x, const float* gy, float* gw, float* scratch, int threads);
+std::int64_t winograd_scratch(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                              Direction direction, int threads);
+void winograd_forward(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x,
+                      const float* w, const float* bias, bool with_relu, float* y, float* scratch, int threads);
+void winograd_input_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                             const float* gy, const float* w, float* gx, float* scratch, int threads);
+void winograd_weight_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window,
+                              const float* x, const float* gy, float* gw, float* scratch, int threads);
 void max_pool(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* x, float* y,
               std::uint8_t* argmax, int threads);
 void max_pool_gradient(const ActivationShape& in, const ActivationShape& out, const Window& window, const float* gy,
@@ -59,14 +67,5 @@ void linear_input_gradient(const float* gy, const float* w, float* gx, std::int6
                            std::int64_t out, int threads);
 void linear_weight_gradient(const float* x, const float* gy, float* gw, std::int64_t rows, std::int64_t in,
                             std::int64_t out, int threads);
-std::int64_t winograd_scratch(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                              int direction, int threads);
-void winograd_forward(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                      const float* x, const float* w, const float* bias, bool with_relu, float* y, float* scratch,
-                      int threads);
-void winograd_input_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                             const float* gy, const float* w, float* gx, float* scratch, int threads);
-void winograd_weight_gradient(const ActivationShape& in, const ActivationShape& out, const std::int64_t* padding,
-                              const float* x, const float* gy, float* gw, float* scratch, int threads);
 
 } // namespace espalier::cpu::ESPALIER_INSTRUCTION_SET
