@@ -24,7 +24,7 @@ double step_seconds(RunSetup& setup, std::int64_t batch) {
     network.load(store);
 
     const auto& image = setup.dataset().image();
-    // Noise: of equal images every batch norm would make zeros and subnormal numbers, which take other times.
+    // Noise rather than equal images, which batch norm would turn into zeros.
     std::vector<float> images(static_cast<std::size_t>(batch) * image.bytes());
     std::mt19937 random(1);
     std::normal_distribution<float> noise;
