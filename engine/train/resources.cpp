@@ -3,10 +3,13 @@
 
 #include "train/layer_report.h"
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #ifdef __linux__
 #include <unistd.h>
-
-#include <fstream>
 #endif
 
 namespace espalier {
@@ -28,6 +31,74 @@ std::optional<std::size_t> machine_memory() {
 #else
     return std::nullopt;
 #endif
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+/// The first number of a file; nothing if there is none ("max").
+std::optional<std::size_t> number_in(const fs::path& file) {
+    std::ifstream stream(file);
+    std::size_t number = 0;
+    return stream >> number ? std::optional(number) : std::nullopt;
+}
+
+/// The number behind `key` in a file of lines "key number".
+std::optional<std::size_t> number_behind(const fs::path& file, const std::string& key) {
+    std::ifstream stream(file);
+    std::string word;
+    for (std::string line; std::getline(stream, line);) {
+        std::istringstream fields(line);
+        std::size_t number = 0;
+        if (fields >> word >> number && word == key)
+            return number;
+    }
+    return std::nullopt;
+}
+
+/// What one control group leaves; the cache of files in it can be given up.
+std::optional<std::size_t> left_in_group(const fs::path& group, const char* limit, const char* usage,
+                                         const char* cache) {
+    const auto most = number_in(group / limit);
+    const auto used = number_in(group / usage);
+    if (!most || !used)
+        return std::nullopt;
+    const auto given_up = std::min(*used, number_behind(group / "memory.stat", cache).value_or(0));
+    return *most - std::min(*most, *used - given_up);
+}
+
+} // namespace
+
+std::optional<std::size_t> available_memory(const fs::path& root) {
+    const auto kibibytes = number_behind(root / "proc/meminfo", "MemAvailable:");
+    if (!kibibytes)
+        return std::nullopt;
+    std::size_t available = *kibibytes * 1024;
+    // Version 2 has a line "0::/path", version 1 one "n:memory:/path"; in a container the path may not be visible.
+    std::ifstream groups(root / "proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        const auto path = line.substr(line.rfind(':') + 1);
+        const bool second = line.starts_with("0::");
+        if (!second && line.find(":memory:") == std::string::npos)
+            continue;
+        const auto top = root / (second ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
+        for (auto group = fs::path(path).relative_path();; group = group.parent_path()) {
+            const auto left = second ? left_in_group(top / group, "memory.max", "memory.current", "inactive_file")
+                                     : left_in_group(top / group, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                                     "total_inactive_file");
+            available = std::min(available, left.value_or(available));
+            if (group.empty())
+                break;
+        }
+    }
+    return available;
+}
+
+std::size_t memory_for_a_run(std::size_t available) {
+    const auto margin = std::max(available / 10, 256 * mib);
+    return std::max(available - std::min(available, margin), 64 * mib);
 }
 
 void ResourceReporter::count(double flops, std::int64_t images, double seconds) {

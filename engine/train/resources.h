@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 namespace espalier {
@@ -15,6 +16,14 @@ namespace espalier {
 [[nodiscard]] std::optional<std::size_t> process_memory();
 /// Physical memory of this machine in bytes; nothing where the system does not tell.
 [[nodiscard]] std::optional<std::size_t> machine_memory();
+
+/// Memory that a new process may take, in bytes: what the system says is available beside all that runs, and no more
+/// than the control groups above this process leave of their limits. Nothing where the system does not tell. `root` is
+/// where /proc and /sys are.
+[[nodiscard]] std::optional<std::size_t> available_memory(const std::filesystem::path& root = "/");
+/// What a run may plan with of `available` bytes: a tenth, and at least 256 MiB, is left for everything that no plan
+/// knows (the data set, libraries, other programs). At least 64 MiB.
+[[nodiscard]] std::size_t memory_for_a_run(std::size_t available);
 
 /// Emits a `resources` event about once a second while training: memory, GFLOPS and images a second since the last one.
 class ResourceReporter {

@@ -54,7 +54,7 @@ struct RunConfig {
     std::uint64_t seed = 1;
     std::string backend = "auto"; ///< auto, cpu, reference, cuda
     int threads = 0;
-    std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: the machine's memory
+    std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: what the machine has free, less a margin
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part

@@ -23,11 +23,6 @@ std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
     return {sizes.begin(), sizes.end()};
 }
 
-std::size_t memory_limit(const RunConfig& config) {
-    return config.memory_limit_mib > 0 ? static_cast<std::size_t>(config.memory_limit_mib) * mib
-                                       : machine_memory().value_or(0);
-}
-
 /// The next smaller thing to try, as a fallback; false if there is none.
 bool shrink(RunConfig& config, FallbackNote& note) {
     if (!config.toggles.recompute && !config.toggles.safe_mode) {
@@ -72,8 +67,9 @@ void add_notes(RunSetup& setup) {
         setup.notes.push_back("Each update takes the mean gradient of " + std::to_string(config.accumulation) +
                               " batches of " + std::to_string(config.batch) + " images.");
     if (setup.dataset().classes() < 2)
-        setup.notes.push_back("The data set has a single class: there is nothing to tell apart, and the accuracy means "
-                              "nothing.");
+        setup.warnings.push_back("The data set has a single class: there is nothing to tell apart, the loss is zero "
+                                 "from the first step on, and an accuracy of 100 % means nothing. Is a folder of "
+                                 "classes missing?");
     if (config.schedule.warmup_epochs >= static_cast<double>(config.epochs))
         setup.notes.push_back("The warm-up takes the whole run: the learning rate never reaches its value.");
     if (setup.sets.validation.empty())
@@ -81,6 +77,13 @@ void add_notes(RunSetup& setup) {
 }
 
 } // namespace
+
+std::size_t memory_limit(const RunConfig& config) {
+    if (config.memory_limit_mib > 0)
+        return static_cast<std::size_t>(config.memory_limit_mib) * mib;
+    const auto available = available_memory();
+    return available ? memory_for_a_run(*available) : 0;
+}
 
 Loader RunSetup::training_loader() const {
     return Loader(sets.train, {.batch = config.batch,

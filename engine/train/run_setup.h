@@ -27,8 +27,9 @@ struct RunSetup {
     std::unique_ptr<Backend> backend;
     std::unique_ptr<NetworkSession> network;
     std::int64_t batches_per_epoch = 0;
-    std::int64_t steps_per_epoch = 0; ///< updates: batches joined by accumulation
-    std::vector<std::string> notes;   ///< for people, before the start
+    std::int64_t steps_per_epoch = 0;  ///< updates: batches joined by accumulation
+    std::vector<std::string> notes;    ///< for people, before the start
+    std::vector<std::string> warnings; ///< the same, of what is most likely not meant
     std::vector<FallbackNote> fallbacks;
 
     [[nodiscard]] const Dataset& dataset() const { return *sets.train.dataset; }
@@ -52,6 +53,10 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
 [[nodiscard]] std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                                            const std::vector<std::int64_t>& sizes,
                                                            const std::vector<std::int64_t>& evaluation_sizes);
+
+/// Bytes that the run may plan with: its memory_limit_mib, else what this machine has to give (memory_for_a_run); 0 if
+/// that is not known.
+[[nodiscard]] std::size_t memory_limit(const RunConfig& config);
 
 /// The backend that the configuration asks for and that runs its training step.
 [[nodiscard]] std::unique_ptr<Backend> backend_for(const RunConfig& config);

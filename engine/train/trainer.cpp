@@ -97,6 +97,8 @@ void Trainer::begin_or_resume() {
 }
 
 void Trainer::tell_setup() {
+    for (const auto& text : setup_.warnings)
+        warn(events_, text);
     for (const auto& fallback : setup_.fallbacks)
         events_.send(fallback_event(fallback));
     events_.send(plan_event(setup_));

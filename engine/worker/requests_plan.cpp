@@ -33,18 +33,25 @@ std::int64_t largest_batch(RunSetup& setup, std::size_t limit) {
                                     std::min(images, most_images));
 }
 
+std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
 } // namespace
 
 Json answer_plan(const Json& arguments, const RequestContext& context) {
     const auto config = RunConfig::from_json(whole_config(arguments.value("config", Json())));
-    const auto limit = config.memory_limit_mib > 0 ? static_cast<std::size_t>(config.memory_limit_mib) << 20
-                                                   : machine_memory().value_or(0);
+    const auto limit = memory_limit(config);
     auto setup = set_up_run(config, [&] { return context.stop.stop_requested(); });
     context.check();
     auto answer = plan_event(setup);
     answer.erase("type");
     answer.erase("time");
     answer["limit"] = limit;
+    answer["warnings"] = setup.warnings;
+    if (const auto available = available_memory(); available && config.memory_limit_mib == 0)
+        answer["notes"].push_back("Memory: of " + mebibytes(*available) +
+                                  " that are free on this machine now, a run may " + "take " + mebibytes(limit) +
+                                  "; the rest is left for other programs. memory_limit_mib "
+                                  "sets another limit.");
     // What did not fit was made smaller: the answer describes what would really run.
     answer["fits"] = setup.fallbacks.empty();
     for (const auto& fallback : setup.fallbacks)

@@ -24,6 +24,8 @@ void print_plan(const Json& plan) {
     print_line("Batch " + count("batch") + (plan.at("fits") ? " fits" : " does not fit as asked for") +
                "; at most about " + count("largest_batch") + ". " + count("epochs") + " epochs of " +
                count("steps_per_epoch") + " steps on " + plan.at("device").get<std::string>() + ".");
+    for (const auto& warning : plan.at("warnings"))
+        print_line("Warning: " + warning.get<std::string>());
     for (const auto& note : plan.at("notes"))
         print_line("Note: " + note.get<std::string>());
 }
