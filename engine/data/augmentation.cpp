@@ -14,7 +14,8 @@ ImageTransform::ImageTransform(ImageShape shape, const ChannelStatistics& statis
     const auto side = std::min(shape.height, shape.width);
     if (augmentation.crop < 0 || augmentation.crop >= side)
         throw ConfigError("augmentation.crop must be 0 to " + std::to_string(side - 1) + " for images of " +
-                          shape.text() + ", but is " + std::to_string(augmentation.crop) + ".");
+                          shape.text() + ", but is " + std::to_string(augmentation.crop) + ". Set augmentation.crop=" +
+                          std::to_string(std::clamp<std::int64_t>(augmentation.crop, 0, side - 1)) + ".");
     if (statistics.mean.size() != static_cast<std::size_t>(shape.channels) ||
         statistics.deviation.size() != statistics.mean.size())
         throw ConfigError("Images of " + shape.text() + " need " + std::to_string(shape.channels) +

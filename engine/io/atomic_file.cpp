@@ -115,8 +115,8 @@ std::filesystem::path AtomicFile::commit_here_or_beside() {
 bool AtomicFile::is_temporary(const std::filesystem::path& path) { return path.extension() == temporary_suffix; }
 
 void AtomicFile::fail(const std::string& what, const std::error_code& error) const {
-    throw Error("The file " + path_.string() + " " + what + ": " + (error ? error.message() : "unknown reason") +
-                ". Check that the disk has space and that the folder may be written.");
+    throw Error("The file " + path_.string() + " " + what + ": " + (error ? error.message() : "unknown reason") + ". " +
+                remedy_for(error));
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text, FileOperations& operations) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 namespace espalier {
@@ -29,5 +30,8 @@ public:
     /// Waits until the disk has the folder's names. Does nothing where the system has no such thing (Windows).
     virtual void sync_folder(const std::filesystem::path& folder);
 };
+
+/// What a user can do about a write that the system refused: one sentence that fits the reason.
+[[nodiscard]] std::string remedy_for(const std::error_code& error);
 
 } // namespace espalier

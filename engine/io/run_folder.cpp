@@ -120,8 +120,8 @@ RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
             return RunFolder(path);
         }
         if (error) {
-            throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". Check that " +
-                        root.string() + " may be written, or choose another place with ESPALIER_RUNS or --out.");
+            throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". " +
+                        remedy_for(error) + " The place is chosen with ESPALIER_RUNS or --out.");
         }
     }
     throw Error("There are more than " + std::to_string(most) + " runs called " + stem + " in " + root.string() + ".");
@@ -131,13 +131,23 @@ RunFolder RunFolder::create_at(const fs::path& path) {
     std::error_code error;
     fs::create_directories(path, error);
     if (!fs::is_directory(path)) {
-        throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ".");
+        if (!error) {
+            error = std::make_error_code(std::errc::not_a_directory);
+        }
+        throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". " + remedy_for(error));
     }
-    if (!fs::is_empty(path, error) || error) {
+    RunFolder run(path);
+    const bool empty = fs::is_empty(path, error);
+    // Of two programs that find it empty at the same instant, one makes this folder and is told so.
+    const bool ours = empty && fs::create_directory(run.checkpoints(), error);
+    if (error) {
+        throw Error("The folder " + path.string() + " cannot be used: " + error.message() + ". " + remedy_for(error));
+    }
+    if (!ours) {
         throw ConfigError("The folder " + path.string() +
                           " is not empty: a new run needs one of its own. Choose another, or resume that run.");
     }
-    return RunFolder(path);
+    return run;
 }
 
 bool RunFolder::is_run() const {

@@ -28,7 +28,8 @@ public:
     /// Makes a new folder "20261231-235959-NAME" (local time) in `root`, or with "-2", "-3" ... behind it: of two that
     /// start in one second each gets its own. Throws ConfigError for a bad name, Error if the folder cannot be made.
     static RunFolder create(const std::filesystem::path& root, const std::string& name);
-    /// Makes exactly this folder (--out). Throws ConfigError if it is there and not empty.
+    /// Makes exactly this folder (--out), and an empty one for checkpoints in it: of two that want the same one gets
+    /// it. Throws ConfigError if it is there and not empty, Error if it cannot be made.
     static RunFolder create_at(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

@@ -40,7 +40,14 @@ RunFolder prepare_run(const Json& config, const std::filesystem::path& root, con
     check_run_name(whole.name);
     auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
                            : RunFolder::create_at(out);
-    write_json(run.config(), whole.to_json());
+    try {
+        write_json(run.config(), whole.to_json());
+    } catch (...) { // a full disk: no half-made run stays
+        std::error_code ignored;
+        std::filesystem::remove(run.checkpoints(), ignored);
+        std::filesystem::remove(run.path(), ignored);
+        throw;
+    }
     return run;
 }
 

@@ -40,7 +40,13 @@ std::unique_ptr<QLockFile> locked(const std::filesystem::path& run) {
         if (lock->error() == QLockFile::LockFailedError && lock->getLockInfo(&pid, &host, &program))
             throw ConfigError("The run in " + run.string() + " belongs to another supervisor, process " +
                               std::to_string(pid) + " on " + host.toStdString() + ". Attach to it, or stop it first.");
-        throw ConfigError("The run in " + run.string() + " cannot be locked: its folder cannot be written.");
+        // The lock does not say why. A small file does, in the system's words: full, read-only, not allowed.
+        const auto trial = run / "supervisor.trial";
+        write_file_atomically(trial, std::string(4096, ' '));
+        std::filesystem::remove(trial);
+        throw Error("The run in " + run.string() +
+                    " cannot be locked, although its folder can be written. Does its "
+                    "file system allow locks? Choose another folder.");
     }
     return lock;
 }
