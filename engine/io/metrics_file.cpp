@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "io/atomic_file.h"
 #include "io/csv.h"
+#include "io/file_operations.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 
@@ -67,20 +69,27 @@ MetricsFile::MetricsFile(const std::filesystem::path& run) : file_(run / name) {
 void MetricsFile::open() {
     std::error_code error;
     const bool fresh = !std::filesystem::exists(file_, error) || std::filesystem::file_size(file_, error) == 0;
+    errno = 0;
     stream_ = std::ofstream(file_, std::ios::binary | std::ios::app);
     if (fresh) {
         append(std::string(heading));
     }
     if (!stream_) {
-        throw Error("The file " + file_.string() +
-                    " cannot be written. Check that the disk has space and the folder may be written.");
+        fail();
     }
 }
 
 void MetricsFile::append(const std::string& rows) {
+    errno = 0;
     if (!(stream_ << rows).flush()) {
-        throw Error("The file " + file_.string() + " cannot be written: is the disk full?");
+        fail();
     }
+}
+
+void MetricsFile::fail() const {
+    const std::error_code error(errno, std::generic_category());
+    throw Error("The file " + file_.string() + " cannot be written: " + (error ? error.message() : "unknown reason") +
+                ". " + remedy_for(error));
 }
 
 void MetricsFile::take(const Json& event) {

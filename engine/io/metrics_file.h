@@ -24,6 +24,7 @@ public:
 private:
     void open();
     void append(const std::string& rows);
+    [[noreturn]] void fail() const; ///< with the reason of errno
     void drop_after(std::int64_t step);
 
     std::filesystem::path file_;

@@ -236,7 +236,15 @@ RunOutcome Trainer::fail(const std::string& reason, ExitCode code) {
 } // namespace
 
 RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands) {
-    Trainer trainer(folder, events, commands);
+    std::optional<Trainer> made;
+    try {
+        made.emplace(folder, events, commands);
+    } catch (const Error& error) { // a full disk, for example: nothing can be recorded, but it is told
+        events.send(error_event(error.what(), static_cast<int>(error.code())));
+        RunControl(commands, events).enter("failed", error.what());
+        return {"failed", error.code(), error.what()};
+    }
+    Trainer& trainer = *made;
     try {
         return trainer.run();
     } catch (const Diverged& error) {

@@ -2,9 +2,11 @@
 #include "worker/event_files.h"
 
 #include "base/error.h"
+#include "io/file_operations.h"
 #include "worker/protocol.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace espalier {
@@ -21,13 +23,20 @@ bool ends_in_half_a_line(const fs::path& file) {
     return stream.get() != '\n';
 }
 
+[[noreturn]] void fail(const std::string& what) {
+    const std::error_code error(errno, std::generic_category());
+    throw Error(what + " cannot be written: " + (error ? error.message() : "unknown reason") + ". " +
+                remedy_for(error));
+}
+
 std::ofstream open_to_append(const fs::path& file) {
+    errno = 0;
     const bool half = ends_in_half_a_line(file);
     std::ofstream stream(file, std::ios::binary | std::ios::app);
     if (half)
         stream << '\n' << std::flush;
     if (!stream)
-        throw Error("Cannot write to " + file.string() + ". Check the folder's permissions and the space on its disk.");
+        fail("The file " + file.string());
     return stream;
 }
 
@@ -38,13 +47,14 @@ EventLog::EventLog(const fs::path& run)
 
 void EventLog::append(const Json& event) {
     auto& stream = protocol::is_event(event, "layers") ? layers_ : events_;
+    errno = 0;
     for (const auto& line : protocol::to_lines(event))
         stream.write(line.data(), static_cast<std::streamsize>(line.size()));
     // Each event is out of the program at once: a killed supervisor loses nothing that it has passed on.
     stream.flush();
     if (!stream) {
         stream.clear();
-        throw Error("Cannot append to the run's events. Is the disk full?");
+        fail("The run's events");
     }
 }
 

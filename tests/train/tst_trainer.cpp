@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/threads.h"
+#include "train/resources.h"
 #include "train/run_setup.h"
 #include "train/run_state.h"
 #include "train/time_estimate.h"
@@ -26,6 +27,8 @@ private slots:
     void early_stopping();
     void weights_that_run_away_end_the_run_data();
     void weights_that_run_away_end_the_run();
+    void a_single_class_is_warned_of();
+    void memory_is_what_the_machine_has_free();
     void nan_is_never_best();
     void a_batch_larger_than_the_set_is_cut_in_words();
     void a_last_batch_of_one_is_settled_before_the_start();
@@ -191,6 +194,46 @@ void TestTrainer::weights_that_run_away_end_the_run() {
     QCOMPARE(log.column("loss").size(), log.steps().size());
     QCOMPARE(log.phases().back(), std::string("failed"));
     QVERIFY(!log.of_type("error").empty());
+}
+
+void TestTrainer::a_single_class_is_warned_of() {
+    SmallRun run({"data=synthetic:1x8x8,1,53", "epochs=1"});
+    EventLog log;
+    const auto outcome = run.train(log);
+    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    const auto warnings = log.of_type("warning");
+    QCOMPARE(warnings.size(), std::size_t{1});
+    QVERIFY(warnings.front().dump().find("a single class") != std::string::npos);
+}
+
+/// The limit is what the system has to give, by its own account and that of every control group above the process.
+void TestTrainer::memory_is_what_the_machine_has_free() {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    QTemporaryDir folder;
+    const std::filesystem::path root = folder.path().toStdString();
+    const auto write = [&](const char* name, const std::string& text) {
+        std::filesystem::create_directories((root / name).parent_path());
+        std::ofstream(root / name) << text;
+    };
+    QVERIFY(!available_memory(root));
+    write("proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 1024 kB\nMemAvailable: 4194304 kB\n");
+    QCOMPARE(*available_memory(root), 4096 * mib);
+    write("proc/self/cgroup", "0::/user/job\n");
+    write("sys/fs/cgroup/user/job/memory.max", "max\n");
+    write("sys/fs/cgroup/user/job/memory.current", "5000\n");
+    QCOMPARE(*available_memory(root), 4096 * mib);
+    write("sys/fs/cgroup/user/memory.max", std::to_string(3072 * mib));
+    write("sys/fs/cgroup/user/memory.current", std::to_string(2048 * mib));
+    write("sys/fs/cgroup/user/memory.stat", "anon 5\ninactive_file " + std::to_string(512 * mib) + "\n");
+    QCOMPARE(*available_memory(root), 1536 * mib);
+    write("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(1024 * mib));
+    write("sys/fs/cgroup/memory/memory.usage_in_bytes", std::to_string(1025 * mib));
+    QCOMPARE(*available_memory(root), std::size_t{0});
+
+    QCOMPARE(memory_for_a_run(10240 * mib), 9216 * mib);
+    QCOMPARE(memory_for_a_run(1024 * mib), 768 * mib);
+    QCOMPARE(memory_for_a_run(0), 64 * mib);
 }
 
 void TestTrainer::nan_is_never_best() {
