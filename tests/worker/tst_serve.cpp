@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real espalier-train, as a window uses it: requests, runs that outlive everybody, and deaths in every order.
-#include "io/checkpoint.h"
+#include "io/checkpoint_folder.h"
 #include "schema_check.h"
 #include "serve_process.h"
 #include "worker/event_files.h"
@@ -11,6 +11,7 @@
 #include <QtTest>
 #include <csignal>
 #include <fstream>
+#include <random>
 
 using namespace espalier;
 
@@ -291,6 +292,120 @@ private slots:
         QVERIFY(!serve.seen(id, "steps"));
         const auto last = load_checkpoint(RunFolder(path).checkpoints() / "last.safetensors");
         QCOMPARE(last.info.step, std::int64_t{0});
+    }
+
+    /// An evaluation is left as a step is: the state is that of the epoch's last step, and the rest of it is done
+    /// later.
+    void a_stop_in_an_evaluation() {
+        ServeProcess serve(runs_.path());
+        const Json config = {{"preset", "quick"},
+                             {"backend", "reference"},
+                             {"data", "synthetic:1x16x16,2,4000"},
+                             {"validation_share", 0.9},
+                             {"batch", 100},
+                             {"epochs", 3},
+                             {"threads", 1}};
+        const auto path = serve.get("start", {{"config", config}}).value("path", "");
+        const auto id = serve.ask("attach", {{"path", path}});
+        QVERIFY(serve.has_phase(id, "evaluating"));
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        QCOMPARE(serve.answer(id), Json::object());
+        QCOMPARE(state(path), std::string("stopped"));
+        QVERIFY(!serve.seen(id, "evaluation"));
+        QCOMPARE(protocol::whole_at(serve.events_of(id).back(), "code"), std::int64_t{6});
+        const auto last = load_checkpoint(RunFolder(path).checkpoints() / "last.safetensors");
+        QCOMPARE(last.info.run_state.at("epoch"), Json(0));
+        QCOMPARE(last.info.run_state.at("epoch_step"), Json(last.info.step));
+        QVERIFY(last.info.step > 0);
+    }
+
+    /// A stop that finds the run at a save, whenever it comes.
+    void a_stop_in_a_save() {
+        ServeProcess serve(runs_.path());
+        auto config = tiny_config(90000);
+        config["checkpoint"]["every_steps"] = 1; // it saves nearly all of its time
+        for (int round = 0; round < 6; ++round) {
+            const auto path = serve.get("start", {{"config", config}, {"name", "saves"}}).value("path", "");
+            const auto id = serve.ask("attach", {{"path", path}});
+            QVERIFY(serve.has_phase(id, "saving"));
+            QTest::qWait(7 * round);
+            QCOMPARE(serve.get("command", {{"path", path}, {"command", "checkpoint"}}), Json::object());
+            QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+            QCOMPARE(serve.answer(id), Json::object());
+            QCOMPARE(state(path), std::string("stopped"));
+            const auto found = CheckpointFolder(RunFolder(path).checkpoints()).load_newest();
+            QVERIFY(found.checkpoint && found.problems.empty());
+            QCOMPARE(found.checkpoint->info.step, last_step_of(path));
+        }
+    }
+
+    /// Killed at any moment of a save, worker, supervisor or both: there is always a sound checkpoint, never an older
+    /// one than was told of, and the run goes on from it.
+    void a_kill_in_a_save_leaves_a_sound_checkpoint() {
+        ServeProcess serve(runs_.path());
+        auto config = tiny_config(90000);
+        config["checkpoint"]["every_steps"] = 1;
+        const auto path = serve.get("start", {{"config", config}, {"name", "killed"}}).value("path", "");
+        std::mt19937 random(20261128);
+        std::int64_t told = 0;
+        const auto newest_told = [&] {
+            visit_backwards(std::filesystem::path(path) / events_file, [&](const Json& event) {
+                if (!protocol::is_event(event, "checkpoint"))
+                    return true;
+                told = std::max(told, protocol::whole_at(event, "step"));
+                return false;
+            });
+            return told;
+        };
+        for (int round = 0; round < 16; ++round) {
+            const auto before = told;
+            QTRY_VERIFY_WITH_TIMEOUT(newest_told() > before, patient);
+            QTest::qWait(static_cast<int>(random() % 60));
+            const auto supervisor = static_cast<pid_t>(RunLink::read(path)->pid);
+            const auto worker = worker_pid(path);
+            const bool alone = round % 8 == 7; // the worker alone is started again after a second
+            if (!alone)
+                ::kill(supervisor, SIGKILL);
+            ::kill(worker, SIGKILL);
+            QVERIFY(gone(worker));
+            const auto found = CheckpointFolder(RunFolder(path).checkpoints()).load_newest();
+            QVERIFY(found.checkpoint.has_value());
+            if (alone)
+                continue;
+            QVERIFY(gone(supervisor));
+            QVERIFY2(found.checkpoint->info.step >= newest_told(),
+                     qPrintable(QString("%1 of %2").arg(found.checkpoint->info.step).arg(told)));
+            QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("interrupted"), patient);
+            const auto resumed = serve.get("resume", {{"path", path}});
+            QVERIFY2(resumed.contains("path"), resumed.dump().c_str());
+        }
+        QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        QTRY_COMPARE_WITH_TIMEOUT(state(path), std::string("stopped"), patient);
+    }
+
+    /// Whoever attaches, whenever, however often, gets all events once and in order.
+    void several_attach_to_a_live_run() {
+        ServeProcess one(runs_.path()), other(runs_.path());
+        const auto path = start_long_run(one);
+        std::vector<std::pair<ServeProcess*, std::int64_t>> attached;
+        for (auto* serve : {&one, &other, &one, &other}) {
+            attached.emplace_back(serve, serve->ask("attach", {{"path", path}}));
+            QVERIFY(serve->has_event(attached.back().second, "steps"));
+        }
+        QCOMPARE(other.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
+        for (const auto& [serve, id] : attached)
+            QCOMPARE(serve->answer(id), Json::object());
+        std::vector<Json> expected;
+        for (auto& event : events_in(path))
+            if (!protocol::is_event(event, "layers"))
+                expected.push_back(event);
+        for (const auto& [serve, id] : attached) {
+            std::vector<Json> events;
+            for (const auto& event : serve->events_of(id))
+                if (!protocol::is_event(event, "layers"))
+                    events.push_back(event);
+            QVERIFY(events == expected);
+        }
     }
 
     /// Two clicks on Start are two runs with folders of their own; each can be stopped before its first step.
