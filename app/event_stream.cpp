@@ -3,14 +3,40 @@
 
 #include "worker/protocol.h"
 
+#include <bit>
+#include <cstring>
+
 namespace espalier {
 
 namespace {
 
+static_assert(std::endian::native == std::endian::little,
+              "packed numbers are little endian and are not converted here");
+
+/// The numbers of a packed column; none if it is damaged.
+template <typename Number>
+std::vector<Number> unpacked(const Json& column) {
+    std::vector<Number> values;
+    const auto bytes = protocol::from_base64(column.get_ref<const std::string&>());
+    if (!bytes || bytes->size() % sizeof(Number) != 0)
+        return values;
+    values.resize(bytes->size() / sizeof(Number));
+    if (!values.empty())
+        std::memcpy(values.data(), bytes->data(), bytes->size());
+    return values;
+}
+
 std::vector<float> take_values(Json& event, const char* key) {
     std::vector<float> values;
     const auto field = event.find(key);
-    if (field == event.end() || !field->is_array())
+    if (field == event.end())
+        return values;
+    if (field->is_string()) {
+        values = unpacked<float>(*field);
+        event.erase(key);
+        return values;
+    }
+    if (!field->is_array())
         return values;
     values.reserve(field->size());
     for (const Json& value : *field)
@@ -19,7 +45,26 @@ std::vector<float> take_values(Json& event, const char* key) {
     return values;
 }
 
+/// Samples of which one is shorter than the others are dropped: nobody knows what belongs together.
+void take_samples(Json& event, RunEvent& into) {
+    for (const auto& [key, value] : event.items())
+        if (value.is_string() && key != "type")
+            into.samples[key] = unpacked<double>(value);
+    for (const auto& [key, values] : into.samples)
+        event.erase(key);
+    const auto steps = into.samples.find("step");
+    if (steps == into.samples.end())
+        into.samples.clear();
+    else
+        std::erase_if(into.samples,
+                      [rows = steps->second.size()](const auto& item) { return item.second.size() != rows; });
+}
+
 } // namespace
+
+std::vector<float> unpacked_floats(const Json& column) {
+    return column.is_string() ? unpacked<float>(column) : std::vector<float>();
+}
 
 RunEvent read_event(Json event) {
     RunEvent result;
@@ -35,6 +80,8 @@ RunEvent read_event(Json event) {
         result.seconds = take_values(event, "seconds");
         event.erase("learning_rate"); // nothing shows it yet, and it is as long as the others
     }
+    if (result.type == "resources" && event.contains("packed"))
+        take_samples(event, result);
     result.fields = std::move(event);
     return result;
 }

@@ -172,6 +172,14 @@ void MainWindow::connect_runs() {
     connect(store_, &RunStore::started, this, &MainWindow::show_run);
     connect(store_, &RunStore::start_refused, configure_, &ConfigurePage::set_error);
     connect(store_, &RunStore::failed, this, [this](const QString& text) { tell(text, true); });
+    connect(store_, &RunStore::reading, this, [this](const QString& path, double share) {
+        if (run_page_->run() && run_page_->run()->path() == path)
+            run_page_->set_reading(share);
+    });
+    connect(store_, &RunStore::overview_came, this, [this](const QString& path) {
+        if (run_page_->run() && run_page_->run()->path() == path)
+            run_page_->show_overview(*store_->overview(path));
+    });
     connect(store_, &RunStore::loaded, this, [this](const QString& path) {
         if (current() && current()->path() == path) {
             run_page_->set_loading(false);
@@ -244,6 +252,8 @@ void MainWindow::show_run(const QString& path) {
     if (run_page_->run() != model)
         run_page_->show_run(model);
     run_page_->set_loading(store_->is_loading(path));
+    if (const RunOverview* overview = store_->overview(path))
+        run_page_->show_overview(*overview);
     settings_.last_run = path;
     message_->hide();
     show_page(run_page_);

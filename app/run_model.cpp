@@ -6,6 +6,7 @@
 #include "worker/protocol.h"
 
 #include <QDateTime>
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <algorithm>
 #include <cmath>
@@ -26,41 +27,51 @@ const Json& object_at(const Json& fields, const char* key) {
     return field != fields.end() && field->is_object() ? *field : nothing;
 }
 
+constexpr int smoothing_budget_ms = 15;
+constexpr std::size_t smoothing_slice = 50'000; ///< samples: about a millisecond
+
 constexpr std::array<const char*, 4> memory_parts = {"weights", "optimizer", "activations", "workspace"};
 
 } // namespace
 
-void SmoothedSeries::append(std::int64_t step, const std::vector<float>& values, double weight) {
+void SmoothedSeries::append(std::int64_t step, const std::vector<float>& values) {
     if (!raw.empty() && step <= raw.last_step())
         truncate_after(step - 1);
-    const std::size_t from = raw.size();
+    const bool level = is_level();
     raw.append(step, values.data(), values.size());
-    extend(from, weight);
+    if (level)
+        extend(values.size());
 }
 
-void SmoothedSeries::extend(std::size_t from, double weight) {
+void SmoothedSeries::reserve(std::size_t count) {
+    raw.reserve(count);
+    smooth.reserve(count);
+    expected_ = count;
+}
+
+void SmoothedSeries::extend(std::size_t most) {
+    const std::size_t end = std::min(raw.size(), smooth.size() + most);
     std::vector<float> means;
-    means.reserve(raw.size() - from);
-    std::int64_t first = 0;
-    const auto flush = [&] {
-        smooth.append(first, means.data(), means.size());
+    for (std::size_t i = smooth.size(); i < end;) { // one stretch of consecutive steps after the other
+        const std::int64_t first = raw.step_at(i);
+        const bool whole = raw.step_at(end - 1) - first == static_cast<std::int64_t>(end - 1 - i);
         means.clear();
-    };
-    for (std::size_t i = from; i < raw.size(); ++i) {
-        const std::int64_t step = raw.step_at(i);
-        if (means.empty())
-            first = step;
-        else if (step != first + static_cast<std::int64_t>(means.size())) {
-            flush();
-            first = step;
-        }
-        if (std::isfinite(raw.value_at(i))) {
-            mean_ = weight * mean_ + (1 - weight) * raw.value_at(i);
-            correction_ *= weight;
-        }
-        means.push_back(correction_ < 1 ? static_cast<float>(mean_ / (1 - correction_)) : raw.value_at(i));
+        do {
+            const float value = raw.value_at(i);
+            if (std::isfinite(value)) {
+                mean_ = weight_ * mean_ + (1 - weight_) * value;
+                correction_ *= weight_;
+            }
+            means.push_back(correction_ < 1 ? static_cast<float>(mean_ / (1 - correction_)) : value);
+            ++i;
+        } while (i < end && (whole || raw.step_at(i) == first + static_cast<std::int64_t>(means.size())));
+        smooth.append(first, means.data(), means.size());
     }
-    flush();
+}
+
+void SmoothedSeries::clear() {
+    raw.clear();
+    set_weight(weight_);
 }
 
 void SmoothedSeries::truncate_after(std::int64_t step) {
@@ -77,10 +88,11 @@ void SmoothedSeries::truncate_after(std::int64_t step) {
 }
 
 void SmoothedSeries::set_weight(double weight) {
+    weight_ = weight;
     smooth.clear();
+    smooth.reserve(std::max(expected_, raw.size()));
     mean_ = 0;
     correction_ = 1;
-    extend(0, weight);
 }
 
 RunModel::RunModel(QString path, QObject* parent)
@@ -92,8 +104,8 @@ void RunModel::set_name(const QString& name, const QString& kind) {
 }
 
 void RunModel::reset() {
-    loss = {};
-    accuracy = {};
+    loss.clear();
+    accuracy.clear();
     validation_loss.clear();
     validation_accuracy.clear();
     for (MetricSeries& series : memory)
@@ -121,10 +133,26 @@ void RunModel::reset() {
     log_.clear();
 }
 
+void RunModel::reserve(std::int64_t steps) {
+    constexpr std::int64_t most = 100'000'000; // a number from outside: more comes as it comes
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, most));
+    loss.reserve(count);
+    accuracy.reserve(count);
+}
+
 void RunModel::set_smoothing(double weight) {
-    smoothing_ = weight;
     loss.set_weight(weight);
     accuracy.set_weight(weight);
+    smooth_for(smoothing_budget_ms);
+}
+
+void RunModel::smooth_for(int budget_ms) {
+    QElapsedTimer time;
+    time.start();
+    while (!(loss.is_level() && accuracy.is_level()) && time.elapsed() < budget_ms) {
+        loss.extend(smoothing_slice);
+        accuracy.extend(smoothing_slice);
+    }
 }
 
 void RunModel::set_state(RunState state, const QString& reason) {
@@ -209,8 +237,8 @@ void RunModel::take_steps(const RunEvent& event) {
     const double before = !loss.raw.empty() && event.step <= loss.raw.last_step()
                               ? clock.to_axis(AxisKind::time, static_cast<double>(event.step) - 1)
                               : clock.seconds();
-    loss.append(event.step, event.loss, smoothing_);
-    accuracy.append(event.step, event.accuracy, smoothing_);
+    loss.append(event.step, event.loss);
+    accuracy.append(event.step, event.accuracy);
     double seconds = 0;
     for (const float value : event.seconds)
         seconds += std::isfinite(value) ? value : 0;
@@ -365,8 +393,23 @@ void RunModel::take_checkpoint(const RunEvent& event) {
 }
 
 void RunModel::take_resources(const RunEvent& event) {
-    const Json& fields = event.fields;
-    const std::int64_t at = std::max<std::int64_t>(event.step, step_);
+    if (event.samples.empty())
+        take_sample(std::max<std::int64_t>(event.step, step_), event.fields);
+    else
+        take_samples(event);
+}
+
+void RunModel::take_samples(const RunEvent& event) {
+    const auto& steps = event.samples.at("step");
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        Json fields = Json::object();
+        for (const auto& [name, values] : event.samples)
+            put_at_path(fields, to_qstring(name), protocol::number(values[row]));
+        take_sample(static_cast<std::int64_t>(steps[row]), fields);
+    }
+}
+
+void RunModel::take_sample(std::int64_t at, const Json& fields) {
     const Json& bytes = object_at(fields, "memory");
     if (!bytes.empty()) {
         double sum = 0;

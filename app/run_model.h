@@ -16,18 +16,23 @@
 namespace espalier {
 
 /// A series and its exponential mean (of the values' own count, corrected for its start; not finite values are left out
-/// of the mean).
+/// of the mean). After a change of weight `smooth` begins anew and may lag behind.
 struct SmoothedSeries {
     MetricSeries raw, smooth;
 
-    void append(std::int64_t step, const std::vector<float>& values, double weight);
+    void append(std::int64_t step, const std::vector<float>& values);
     void truncate_after(std::int64_t step);
-    void set_weight(double weight); ///< computes `smooth` anew
+    void set_weight(double weight);
+    [[nodiscard]] bool is_level() const { return smooth.size() == raw.size(); }
+    /// Smooths the next `most` samples, if there are so many.
+    void extend(std::size_t most);
+    void reserve(std::size_t count);
+    void clear(); ///< all but the weight
 
 private:
-    void extend(std::size_t from, double weight);
-
+    double weight_ = 0.9;
     double mean_ = 0, correction_ = 1; ///< of the samples so far
+    std::size_t expected_ = 0;
 };
 
 /// One run, as its events tell it: the only place that knows which state follows which. Fed by events alone, live or
@@ -55,11 +60,15 @@ public:
     explicit RunModel(QString path, QObject* parent = nullptr);
 
     void apply(const RunEvent& event);
+    /// A past of so many steps is about to come.
+    void reserve(std::int64_t steps);
     /// Forgets everything but its name: all events come again from the first on.
     void reset();
     /// No event will come any more: a run without an end was interrupted.
     void close(const QString& reason = {});
     void set_smoothing(double weight);
+    /// Goes on with smoothing, a few milliseconds at a time where a long run has got another weight.
+    void smooth_for(int budget_ms);
     void set_name(const QString& name, const QString& kind);
 
     [[nodiscard]] const QString& path() const { return path_; }
@@ -108,6 +117,8 @@ private:
     void take_evaluation(const RunEvent& event);
     void take_checkpoint(const RunEvent& event);
     void take_resources(const RunEvent& event);
+    void take_samples(const RunEvent& event);
+    void take_sample(std::int64_t at, const Json& fields);
     void take_back(std::int64_t step);
     void extend_phase(const QString& name, Role role);
     void note(const RunEvent& event, const QString& text, Role role = Role::text);
@@ -117,7 +128,6 @@ private:
     bool saving_ = false, evaluating_ = false;
     QString reason_;
     std::int64_t step_ = 0;
-    double smoothing_ = 0.9;
     std::optional<Plan> plan_;
     std::optional<Checkpoint> checkpoint_;
     std::optional<double> best_accuracy_, best_loss_;

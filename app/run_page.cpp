@@ -23,6 +23,7 @@ namespace espalier {
 namespace {
 
 constexpr int log_budget_ms = 5; ///< of a tick
+constexpr int smoothing_budget_ms = 15;
 
 /// Which way the mean of a series moved over the last tenth of the run; nothing if it hardly did.
 int direction(const MetricSeries& series) {
@@ -141,18 +142,8 @@ void RunPage::show_run(RunModel* run) {
     band_->hide();
     if (!run)
         return;
-    using Shape = Curve::Shape;
-    plots_->loss()->set_curves({{{}, Role::series1, &run->loss.raw, Shape::faint},
-                                {tr("train"), Role::series1, &run->loss.smooth, Shape::line},
-                                {tr("validation"), Role::series2, &run->validation_loss, Shape::dash}});
-    plots_->accuracy()->set_curves({{{}, Role::series1, &run->accuracy.raw, Shape::faint},
-                                    {tr("train"), Role::series1, &run->accuracy.smooth, Shape::line},
-                                    {tr("validation"), Role::series2, &run->validation_accuracy, Shape::dash}});
-    plots_->memory()->set_curves({{tr("workspace"), Role::series2, &run->memory[3], Shape::area},
-                                  {tr("activations"), Role::series3, &run->memory[2], Shape::area},
-                                  {tr("optimizer"), Role::series4, &run->memory[1], Shape::area},
-                                  {tr("weights"), Role::series1, &run->memory[0], Shape::area}});
-    plots_->gflops()->set_curves({{tr("step"), Role::series1, &run->gflops, Shape::line}});
+    show_curves(*run, run->loss.raw, run->loss.smooth, run->accuracy.raw, run->accuracy.smooth);
+    overview_.reset();
     plots_->set_markers({});
     plots_->set_clock(&run->clock);
     connect(run, &RunModel::state_changed, this, [this, run] {
@@ -166,10 +157,50 @@ void RunPage::set_loading(bool loading) {
     if (loading == loading_)
         return;
     loading_ = loading;
-    if (!loading) {
-        fill();
-        plots_->follow();
+    if (loading || !run_)
+        return;
+    if (overview_) { // the same curves, now with every step
+        plots_->change_clock(&run_->clock);
+        show_curves(*run_, run_->loss.raw, run_->loss.smooth, run_->accuracy.raw, run_->accuracy.smooth);
+        overview_.reset();
     }
+    fill();
+    if (plots_->is_following())
+        plots_->follow();
+    else
+        redraw_plots(); // where somebody has zoomed in meanwhile
+}
+
+void RunPage::set_reading(double share) {
+    if (loading_)
+        header_->set_progress(tr("reading the past of the run"), share, {});
+}
+
+void RunPage::show_overview(const RunOverview& overview) {
+    if (!loading_ || !run_)
+        return;
+    const RunOverview& shown = overview_.emplace(overview);
+    plots_->change_clock(&shown.clock);
+    show_curves(shown, shown.loss, shown.loss_mean, shown.accuracy, shown.accuracy_mean);
+    plots_->set_progress(static_cast<double>(shown.steps), static_cast<double>(std::max(shown.steps, shown.last_step)));
+    plots_->follow();
+}
+
+template <typename Source>
+void RunPage::show_curves(const Source& source, const MetricSeries& loss, const MetricSeries& smooth_loss,
+                          const MetricSeries& accuracy, const MetricSeries& smooth_accuracy) {
+    using Shape = Curve::Shape;
+    plots_->loss()->set_curves({{{}, Role::series1, &loss, Shape::faint},
+                                {tr("train"), Role::series1, &smooth_loss, Shape::line},
+                                {tr("validation"), Role::series2, &source.validation_loss, Shape::dash}});
+    plots_->accuracy()->set_curves({{{}, Role::series1, &accuracy, Shape::faint},
+                                    {tr("train"), Role::series1, &smooth_accuracy, Shape::line},
+                                    {tr("validation"), Role::series2, &source.validation_accuracy, Shape::dash}});
+    plots_->memory()->set_curves({{tr("workspace"), Role::series2, &source.memory[3], Shape::area},
+                                  {tr("activations"), Role::series3, &source.memory[2], Shape::area},
+                                  {tr("optimizer"), Role::series4, &source.memory[1], Shape::area},
+                                  {tr("weights"), Role::series1, &source.memory[0], Shape::area}});
+    plots_->gflops()->set_curves({{tr("step"), Role::series1, &source.gflops, Shape::line}});
 }
 
 void RunPage::show_tab(int index) {
@@ -185,8 +216,14 @@ void RunPage::redraw_plots() {
 }
 
 void RunPage::refresh() {
-    if (!run_ || !isVisible() || loading_)
+    if (!run_ || !isVisible())
         return;
+    if (loading_) {
+        if (overview_)
+            set_reading(static_cast<double>(run_->step()) / static_cast<double>(overview_->steps));
+        return;
+    }
+    run_->smooth_for(smoothing_budget_ms);
     fill();
     plots_->refresh();
 }

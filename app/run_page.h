@@ -2,6 +2,7 @@
 #pragma once
 
 #include "run_model.h"
+#include "run_overview.h"
 
 #include <QPointer>
 #include <QWidget>
@@ -31,6 +32,10 @@ public:
     [[nodiscard]] RunModel* run() const { return run_; }
     /// Until the past of a run has been read: no curve is drawn that would be another one in a moment.
     void set_loading(bool loading);
+    /// While loading: how much of a long past is ready to be sent, 0 to 1; and the past itself in a coarse form, which
+    /// is drawn until all of it is there.
+    void set_reading(double share);
+    void show_overview(const RunOverview& overview);
     /// Takes what is new into view. Called by the window's timer.
     void refresh();
     void redraw_plots(); ///< at once, whatever the pace
@@ -44,6 +49,10 @@ signals:
         const QString& command); ///< pause, resume, stop, checkpoint, resume_safe, report, more_epochs, folder
 
 private:
+    /// Memory, validation and GFLOPS of `source` (a RunModel or an overview), and these.
+    template <typename Source>
+    void show_curves(const Source& source, const MetricSeries& loss, const MetricSeries& smooth_loss,
+                     const MetricSeries& accuracy, const MetricSeries& smooth_accuracy);
     void fill();
     void fill_log();
     void fill_band();
@@ -66,6 +75,7 @@ private:
     std::size_t log_shown_ = 0;
     std::size_t markers_shown_ = 0;
     bool loading_ = false;
+    std::optional<RunOverview> overview_; ///< drawn in the place of the run's own series
     bool planned_ = false;
     std::optional<RunState> band_state_;
     QString band_reason_;

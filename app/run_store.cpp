@@ -93,16 +93,18 @@ RunModel* RunStore::adopt(const QString& path) {
 
 void RunStore::attach(const QString& path) {
     loading_[path] = true;
+    overviews_.erase(path);
     models_[path]->reset(); // all events come, from the first on
     const auto over = [this, path](const QString& reason) {
         attached_.erase(path);
         RunModel* model = models_[path].get();
         model->close(reason);
-        if (std::exchange(loading_[path], false))
-            emit loaded(path);
+        end_loading(path);
     };
+    Json arguments = path_argument(path);
+    arguments["packed"] = {"loss", "accuracy", "seconds"}; // a machine that does not know it sends lines
     attached_[path] = machine_->request(
-        "attach", path_argument(path),
+        "attach", std::move(arguments),
         {[over](const Json&) { over({}); },
          [this, over, path](const QString& text, int) {
              if (machine_->is_connected())
@@ -110,11 +112,35 @@ void RunStore::attach(const QString& path) {
              else
                  attached_.erase(path); // it goes on there; so will the curves when the machine is back
          },
-         [this, path](const Json& progress) {
-             if (protocol::flag_at(progress, "caught_up") && std::exchange(loading_[path], false))
-                 emit loaded(path);
-         },
+         [this, path](const Json& progress) { take_progress(path, progress); },
          [this, path](const RunEvent& event) { models_[path]->apply(event); }});
+}
+
+void RunStore::take_progress(const QString& path, const Json& progress) {
+    if (protocol::flag_at(progress, "caught_up"))
+        return end_loading(path);
+    if (progress.contains("making_columns"))
+        emit reading(path, protocol::number_at(progress, "making_columns"));
+    const auto field = progress.find("overview");
+    if (field == progress.end() || !is_loading(path))
+        return;
+    if (auto overview = read_overview(*field)) {
+        // with room for what follows: a series that has to move takes longer than the window may stand still
+        models_[path]->reserve(std::max(overview->last_step, overview->steps + overview->steps / 4) + 1'000'000);
+        overviews_.insert_or_assign(path, std::move(*overview));
+        emit overview_came(path);
+    }
+}
+
+void RunStore::end_loading(const QString& path) {
+    overviews_.erase(path);
+    if (std::exchange(loading_[path], false))
+        emit loaded(path);
+}
+
+const RunOverview* RunStore::overview(const QString& path) const {
+    const auto found = overviews_.find(path);
+    return found == overviews_.end() ? nullptr : &found->second;
 }
 
 void RunStore::reattach_all() {

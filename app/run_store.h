@@ -3,6 +3,7 @@
 
 #include "machine.h"
 #include "run_model.h"
+#include "run_overview.h"
 #include "run_rail.h"
 
 #include <map>
@@ -24,6 +25,8 @@ public:
     /// A run of which no machine knows: a replay.
     RunModel* adopt(const QString& path);
     [[nodiscard]] bool is_loading(const QString& path) const; ///< its past is still coming in
+    /// What is to be seen of a long run while it is loading; null: nothing yet.
+    [[nodiscard]] const RunOverview* overview(const QString& path) const;
     /// Opened or not, whether a worker holds it.
     [[nodiscard]] bool is_active(const QString& path) const;
     [[nodiscard]] QStringList active() const;
@@ -40,12 +43,16 @@ signals:
     void entry_changed(const RunEntry& entry);
     void started(const QString& path);
     void start_refused(const QString& text);
+    void reading(const QString& path, double share); ///< the machine prepares the past of a long run: 0 to 1
+    void overview_came(const QString& path);
     void loaded(const QString& path);
     void state_changed(const QString& path, RunState before, RunState now);
     void failed(const QString& text); ///< a request that a person has to hear about
 
 private:
     void attach(const QString& path);
+    void take_progress(const QString& path, const Json& progress);
+    void end_loading(const QString& path);
     void reattach_all();
 
     Machine* machine_;
@@ -54,6 +61,7 @@ private:
     std::map<QString, std::unique_ptr<RunModel>> models_;
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
     std::map<QString, bool> loading_;
+    std::map<QString, RunOverview> overviews_; ///< of those that are loading
 };
 
 } // namespace espalier

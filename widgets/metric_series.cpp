@@ -47,6 +47,12 @@ void MetricSeries::append(std::int64_t first_step, const float* values, std::siz
             refresh(level, i);
 }
 
+void MetricSeries::reserve(std::size_t count) {
+    values_.reserve(count);
+    for (std::size_t level = 0; level < levels_.size(); ++level)
+        levels_[level].reserve(count / span_of(level) + 1);
+}
+
 void MetricSeries::truncate_after(std::int64_t step) {
     const std::size_t end = lower_index(static_cast<double>(step) + 0.5);
     if (end >= size())
@@ -125,7 +131,7 @@ void MetricSeries::refresh(std::size_t level, std::size_t index) {
 void MetricSeries::grow_levels() {
     while (size() > span_of(levels_.size())) { // there is more than one block of the next level
         const std::size_t level = levels_.size();
-        levels_.emplace_back();
+        levels_.emplace_back().reserve(values_.capacity() / span_of(level) + 1);
         for (std::size_t i = 0; i * span_of(level) < size(); ++i)
             if (level == 0 || i * fan < levels_[level - 1].size())
                 refresh(level, i);

@@ -31,6 +31,8 @@ public:
     void append(std::int64_t step, float value);
     /// `count` values at consecutive steps from `first_step` on.
     void append(std::int64_t first_step, const float* values, std::size_t count);
+    /// Makes room for `count` samples, so that no append has to move those before it.
+    void reserve(std::size_t count);
     /// Drops every sample with a step above `step`.
     void truncate_after(std::int64_t step);
     void clear();

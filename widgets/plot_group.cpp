@@ -95,11 +95,15 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
 }
 
 void PlotGroup::set_clock(const StepClock* clock) {
-    clock_ = clock;
     step_ = last_step_ = follow_end_ = 0;
+    change_clock(clock);
+    follow();
+}
+
+void PlotGroup::change_clock(const StepClock* clock) {
+    clock_ = clock;
     for (LivePlot* plot : plots_)
         plot->set_clock(clock);
-    follow();
 }
 
 void PlotGroup::set_markers(const std::vector<PlotMarker>& markers) {

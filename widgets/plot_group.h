@@ -24,6 +24,8 @@ public:
     [[nodiscard]] LivePlot* gflops() const { return plots_[3]; }
 
     void set_clock(const StepClock* clock);
+    /// The same run with another clock: what is in view stays.
+    void change_clock(const StepClock* clock);
     void set_markers(const std::vector<PlotMarker>& markers);
     /// The newest step and the one at which the run will end (0: not known). While following, the axis grows in leaps
     /// and stays otherwise.

@@ -156,7 +156,16 @@ void Console::draw_bar() {
         const auto filled = static_cast<std::size_t>(room * in_epoch / steps_per_epoch_);
         bar = "[" + std::string(filled, '=') + std::string(static_cast<std::size_t>(room) - filled, ' ') + "]";
     }
-    auto text = (before + bar + after).substr(0, static_cast<std::size_t>(columns_ - 1));
+    print_bar(before + bar + after);
+}
+
+void Console::show_reading(double share) {
+    if (terminal_)
+        print_bar("Reading the run's events: " + percent(share));
+}
+
+void Console::print_bar(std::string text) {
+    text.resize(std::min(text.size(), static_cast<std::size_t>(columns_ - 1)));
     const auto length = text.size();
     if (length < bar_length_)
         text.append(bar_length_ - length, ' ');

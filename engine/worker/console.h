@@ -21,6 +21,8 @@ public:
     Console(Print print, bool terminal, int columns = 80);
 
     void show(const Json& event);
+    /// How much of a long past has been read, 0 to 1: on a terminal only.
+    void show_reading(double share);
     /// Ends the line of a progress bar.
     void finish();
 
@@ -39,6 +41,7 @@ private:
     void show_steps(const Json& event);
     void show_phase(const Json& event);
     void draw_bar();
+    void print_bar(std::string text);
 
     Print print_;
     bool terminal_;

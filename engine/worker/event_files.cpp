@@ -43,19 +43,24 @@ std::ofstream open_to_append(const fs::path& file) {
 } // namespace
 
 EventLog::EventLog(const fs::path& run)
-    : events_(open_to_append(run / events_file)), layers_(open_to_append(run / layers_file)) {}
+    : events_(open_to_append(run / events_file)), layers_(open_to_append(run / layers_file)), columns_(run) {}
 
 void EventLog::append(const Json& event) {
-    auto& stream = protocol::is_event(event, "layers") ? layers_ : events_;
+    const bool sample = protocol::is_event(event, "layers");
+    auto& stream = sample ? layers_ : events_;
+    const auto lines = protocol::to_lines(event);
     errno = 0;
-    for (const auto& line : protocol::to_lines(event))
+    for (const auto& line : lines)
         stream.write(line.data(), static_cast<std::streamsize>(line.size()));
     // Each event is out of the program at once: a killed supervisor loses nothing that it has passed on.
     stream.flush();
     if (!stream) {
         stream.clear();
+        columns_.stop(); // nobody knows how much of the line is there
         fail("The run's events");
     }
+    if (!sample)
+        columns_.added(event, lines);
 }
 
 void visit_backwards(const fs::path& file, const std::function<bool(const Json&)>& visit) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "worker/column_keeper.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +13,8 @@
 
 namespace espalier {
 
-/// The two files of a run that hold its events: per-layer samples in layers.jsonl, all others in events.jsonl.
-inline constexpr const char* events_file = "events.jsonl";
+/// The two files of a run that hold its events: per-layer samples in layers.jsonl, all others in events.jsonl
+/// (`events_file`, with a sidecar of columns).
 inline constexpr const char* layers_file = "layers.jsonl";
 
 /// Appends events to a run's files. One writer a run: the supervisor, which holds the run's lock.
@@ -28,6 +29,7 @@ public:
 private:
     std::ofstream events_;
     std::ofstream layers_;
+    ColumnKeeper columns_; ///< after the files: it reads what they hold
 };
 
 /// Calls `visit` with each event, the last one first, until it returns false or the file ends. Lines that are no events
@@ -40,7 +42,9 @@ void visit_backwards(const std::filesystem::path& file, const std::function<bool
 /// Reads a growing file line by line; gives whole lines only.
 class LineCursor {
 public:
-    explicit LineCursor(std::filesystem::path file) : file_(std::move(file)) {}
+    /// Begins at a byte of the file where a line begins.
+    explicit LineCursor(std::filesystem::path file, std::uint64_t offset = 0)
+        : file_(std::move(file)), offset_(offset) {}
     /// Calls `take` with each line (without LF) that has been added, until about `budget` bytes were given.
     /// Returns true if the end was reached. Lines that are no JSON objects are left out.
     bool read(std::size_t budget, const std::function<void(std::string_view line)>& take);
@@ -49,13 +53,15 @@ private:
     std::filesystem::path file_;
     std::ifstream stream_;
     std::string rest_;
-    std::uint64_t offset_ = 0;
+    std::uint64_t offset_;
 };
 
 /// All events of a run, past and to come, from both files: the same for a run that lives and for an old one.
 class EventCursor {
 public:
-    explicit EventCursor(const std::filesystem::path& run) : events_(run / events_file), layers_(run / layers_file) {}
+    /// Leaves out what stands before byte `from` of events.jsonl.
+    explicit EventCursor(const std::filesystem::path& run, std::uint64_t from = 0)
+        : events_(run / events_file, from), layers_(run / layers_file) {}
     /// As LineCursor::read. Per-layer samples follow when there is no other event to read.
     bool read(std::size_t budget, const std::function<void(std::string_view line)>& take);
 

@@ -2,6 +2,7 @@
 #include "worker/server.h"
 
 #include "base/error.h"
+#include "worker/run_overview.h"
 
 #include <QCoreApplication>
 #include <limits>
@@ -16,10 +17,19 @@ constexpr int most_at_once = 4;                       // requests of one name
 constexpr std::size_t most_waiting = 4 * 1024 * 1024; // bytes on their way to a slow reader before attached runs wait
 
 Json capabilities() {
-    Json names = {"attach", "detach", "command", "cancel"};
+    Json names = {"attach", "attach.packed", "detach", "command", "cancel"};
     for (const auto& [name, function] : request_functions())
         names.push_back(name);
     return names;
+}
+
+std::vector<std::string> texts_at(const Json& object, const char* key) {
+    std::vector<std::string> texts;
+    if (const auto list = object.find(key); list != object.end() && list->is_array())
+        for (const auto& item : *list)
+            if (item.is_string())
+                texts.push_back(item.get<std::string>());
+    return texts;
 }
 
 } // namespace
@@ -115,6 +125,17 @@ void Server::attach(const Request& request) {
     handlers.caught_up = [this, id] { reply({id, Reply::Kind::progress, {{"caught_up", true}}}); };
     handlers.ended = [this, id] { end_attachment(id, {id, Reply::Kind::answer, Json::object()}); };
     handlers.room = [this] { return output_.waiting() < most_waiting; };
+    if (const auto wanted = texts_at(request.arguments, "packed"); !wanted.empty()) {
+        handlers.table = [this, begin, wanted](const ColumnTable& table) {
+            output_.push(begin + packed_event(table, wanted) + "}}\n");
+        };
+        handlers.making = [this, id](double share) { reply({id, Reply::Kind::progress, {{"making_columns", share}}}); };
+        // Events follow it only later, from the event loop; and the queue takes lines from any thread.
+        handlers.opened = [this, id, wanted](RunPast& past, const std::stop_token& stop) {
+            if (auto overview = overview_of(past, wanted, stop); !overview.is_null())
+                reply({id, Reply::Kind::progress, {{"overview", std::move(overview)}}});
+        };
+    }
     attached_[id] = {path, std::make_unique<RunFollower>(path, std::move(handlers))};
 }
 

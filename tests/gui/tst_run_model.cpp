@@ -123,17 +123,25 @@ private slots:
         std::vector<float> values;
         for (int i = 0; i < 500; ++i)
             values.push_back(static_cast<float>((i * 7919) % 101));
-        whole.append(1, values, 0.9);
+        whole.append(1, values);
         for (std::size_t i = 0; i < values.size(); i += 7)
             pieces.append(static_cast<std::int64_t>(i) + 1,
                           {values.begin() + static_cast<std::ptrdiff_t>(i),
-                           values.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7, values.size()))},
-                          0.9);
+                           values.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7, values.size()))});
         for (std::size_t i = 0; i < values.size(); ++i)
             QCOMPARE(pieces.smooth.value_at(i), whole.smooth.value_at(i));
         QCOMPARE(whole.smooth.value_at(0), values[0]); // corrected for its start
         pieces.set_weight(0.6);
         whole.set_weight(0.6);
+        QVERIFY(!pieces.is_level()); // a long series is smoothed in slices
+        for (int i = 0; i < 3; ++i)
+            pieces.extend(100);
+        pieces.append(501, {3, 4}); // while it lags behind
+        pieces.extend(1000);
+        whole.extend(1000);
+        whole.append(501, {3, 4});
+        QVERIFY(pieces.is_level() && whole.is_level());
+        QCOMPARE(pieces.smooth.value_at(501), whole.smooth.value_at(501));
         QCOMPARE(pieces.smooth.value_at(499), whole.smooth.value_at(499));
     }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_overview.h"
+
+#include "event_stream.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+/// One series of an overview, bucket by bucket.
+class Buckets {
+public:
+    explicit Buckets(const Json& overview)
+        : series_(overview.at("series")), steps_(overview.at("steps").get<std::int64_t>()),
+          width_(overview.at("width").get<std::int64_t>()), count_(overview.at("buckets").get<std::size_t>()) {}
+
+    [[nodiscard]] bool sound() const {
+        return series_.is_object() && steps_ > 0 && width_ > 0 && count_ > 0 && count_ <= most &&
+               static_cast<std::int64_t>(count_ - 1) * width_ < steps_;
+    }
+    /// Empty if there is no such series or it is of another length.
+    [[nodiscard]] std::vector<float> values(const char* name, const char* what) const {
+        const auto found = series_.find(name);
+        if (found == series_.end() || !found->is_object() || !found->contains(what))
+            return {};
+        auto values = unpacked_floats(found->at(what));
+        if (values.size() != count_)
+            values.clear();
+        return values;
+    }
+    [[nodiscard]] std::int64_t first_step(std::size_t bucket) const {
+        return static_cast<std::int64_t>(bucket) * width_ + 1;
+    }
+    [[nodiscard]] std::int64_t middle_step(std::size_t bucket) const {
+        return std::min(first_step(bucket) + width_ / 2, steps_);
+    }
+    [[nodiscard]] std::int64_t last_step(std::size_t bucket) const {
+        return std::min(first_step(bucket) + width_ - 1, steps_);
+    }
+
+    /// Both ends of each bucket, one behind the other.
+    [[nodiscard]] MetricSeries range(const char* name) const {
+        const auto low = values(name, "low"), high = values(name, "high");
+        MetricSeries series;
+        for (std::size_t i = 0; i < std::min(low.size(), high.size()); ++i)
+            if (std::isfinite(low[i]) && std::isfinite(high[i])) {
+                if (low[i] != high[i] && middle_step(i) > first_step(i))
+                    series.append(first_step(i), low[i]);
+                series.append(middle_step(i), high[i]);
+            }
+        return series;
+    }
+    [[nodiscard]] MetricSeries mean(const char* name) const { return single(values(name, "mean")); }
+    [[nodiscard]] MetricSeries single(const std::vector<float>& values) const {
+        MetricSeries series;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (std::isfinite(values[i]))
+                series.append(middle_step(i), values[i]);
+        return series;
+    }
+
+private:
+    static constexpr std::size_t most = 1 << 16;
+
+    const Json& series_;
+    std::int64_t steps_, width_;
+    std::size_t count_;
+};
+
+std::array<MetricSeries, 4> memory_of(const Buckets& buckets) {
+    std::array<MetricSeries, 4> memory;
+    std::vector<float> sum;
+    const std::array<const char*, 4> parts{"resources.memory.weights", "resources.memory.optimizer",
+                                           "resources.memory.activations", "resources.memory.workspace"};
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        const auto bytes = buckets.values(parts[part], "high");
+        sum.resize(std::max(sum.size(), bytes.size()));
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            sum[i] += bytes[i];
+        memory[part] = buckets.single(sum);
+    }
+    return memory;
+}
+
+} // namespace
+
+std::optional<RunOverview> read_overview(const Json& overview) {
+    try {
+        const Buckets buckets(overview);
+        if (!buckets.sound())
+            return std::nullopt;
+        RunOverview result;
+        result.steps = overview.at("steps").get<std::int64_t>();
+        const double per_epoch = protocol::number_at(overview, "steps_per_epoch");
+        result.last_step = std::llround(per_epoch * protocol::number_at(overview, "epochs"));
+        result.loss = buckets.range("loss");
+        result.loss_mean = buckets.mean("loss");
+        result.accuracy = buckets.range("accuracy");
+        result.accuracy_mean = buckets.mean("accuracy");
+        result.validation_loss = buckets.mean("validation.loss");
+        result.validation_accuracy = buckets.mean("validation.accuracy");
+        result.memory = memory_of(buckets);
+        result.gflops = buckets.range("resources.gflops");
+        double seconds = 0;
+        const auto pace = buckets.values("seconds", "mean");
+        for (std::size_t i = 0; i < pace.size(); ++i) {
+            const auto last = buckets.last_step(i);
+            seconds += std::isfinite(pace[i]) ? pace[i] * static_cast<double>(last - buckets.first_step(i) + 1) : 0;
+            const auto at = static_cast<double>(last);
+            result.clock.add(at, per_epoch > 0 ? at / per_epoch : 0, seconds);
+        }
+        return result;
+    } catch (const Json::exception&) { // a field is missing or of another type
+        return std::nullopt;
+    }
+}
+
+} // namespace espalier

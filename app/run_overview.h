@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "metric_series.h"
+#include "step_clock.h"
+#include "worker/protocol.h"
+
+#include <array>
+#include <optional>
+
+namespace espalier {
+
+/// The past of a long run in about a thousand buckets (docs/PROTOCOL.md): drawn while all of it is on its way.
+struct RunOverview {
+    std::int64_t steps = 0;                                ///< the newest
+    std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
+    MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
+    MetricSeries validation_loss, validation_accuracy;
+    std::array<MetricSeries, 4> memory; ///< sums, as in RunModel
+    MetricSeries gflops;
+    StepClock clock;
+};
+
+/// Nothing if `overview` has not the form of one.
+[[nodiscard]] std::optional<RunOverview> read_overview(const Json& overview);
+
+} // namespace espalier

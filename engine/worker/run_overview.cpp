@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/run_overview.h"
+
+#include "base/error.h"
+#include "worker/protocol.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t most_buckets = 1024;
+
+/// Least, greatest and mean of the finite values in each bucket.
+class Reduced {
+public:
+    explicit Reduced(std::size_t buckets)
+        : low_(buckets, std::numeric_limits<float>::infinity()),
+          high_(buckets, -std::numeric_limits<float>::infinity()), sum_(buckets), count_(buckets) {}
+
+    void add(std::size_t bucket, double value) {
+        if (!std::isfinite(value))
+            return;
+        low_[bucket] = std::min(low_[bucket], static_cast<float>(value));
+        high_[bucket] = std::max(high_[bucket], static_cast<float>(value));
+        sum_[bucket] += value;
+        ++count_[bucket];
+    }
+    [[nodiscard]] Json to_json() const {
+        std::vector<float> low = low_, high = high_, mean(low_.size());
+        for (std::size_t i = 0; i < mean.size(); ++i) {
+            mean[i] = static_cast<float>(sum_[i] / static_cast<double>(count_[i])); // nothing finite: NaN
+            if (count_[i] == 0)
+                low[i] = high[i] = mean[i] = std::numeric_limits<float>::quiet_NaN();
+        }
+        return {{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+    }
+
+private:
+    static std::string text(const std::vector<float>& values) {
+        return protocol::to_base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+    }
+
+    std::vector<float> low_, high_;
+    std::vector<double> sum_;
+    std::vector<std::uint32_t> count_;
+};
+
+/// Takes the entries of a run from the last to the first: so it is known at once which steps are in force, and how many
+/// there are.
+class Overview {
+public:
+    explicit Overview(const std::vector<std::string>& wanted) : wanted_(wanted) {}
+
+    void take(const ColumnEntry& entry) {
+        if (const auto* table = std::get_if<ColumnTable>(&entry))
+            table->kind == ColumnTable::Kind::steps ? take_steps(*table) : take_resources(*table);
+        else
+            take_line(std::get<std::string_view>(entry));
+    }
+
+    [[nodiscard]] Json to_json() const {
+        if (last_ == 0)
+            return nullptr;
+        Json series = Json::object();
+        for (const auto& [name, reduced] : series_)
+            series[name] = reduced.to_json();
+        return {{"steps", last_},
+                {"width", width_},
+                {"buckets", bucket(last_) + 1},
+                {"steps_per_epoch", steps_per_epoch_},
+                {"epochs", epochs_},
+                {"series", std::move(series)}};
+    }
+
+private:
+    [[nodiscard]] std::size_t bucket(std::int64_t step) const {
+        return static_cast<std::size_t>((std::clamp<std::int64_t>(step, 1, last_) - 1) / width_);
+    }
+    Reduced& series(const std::string& name) { return series_.try_emplace(name, bucket(last_) + 1).first->second; }
+
+    void take_steps(const ColumnTable& table) {
+        const auto rows = std::min<std::int64_t>(static_cast<std::int64_t>(table.rows),
+                                                 std::min(in_force_, next_step_ - 1) - table.step + 1);
+        if (rows <= 0 || table.step < 1)
+            return;
+        next_step_ = table.step;
+        if (last_ == 0) {
+            last_ = table.step + rows - 1;
+            width_ = (last_ + most_buckets - 1) / most_buckets;
+        }
+        for (const auto& column : table.columns) {
+            if (std::ranges::find(wanted_, column.name) == wanted_.end())
+                continue;
+            auto& reduced = series(std::string(column.name));
+            for (std::int64_t row = 0; row < rows;) {
+                const auto at = bucket(table.step + row);
+                const auto end = std::min(rows, static_cast<std::int64_t>(at + 1) * width_ - table.step + 1);
+                for (; row < end; ++row)
+                    reduced.add(at, ColumnTable::at<float>(column, static_cast<std::size_t>(row)));
+            }
+        }
+    }
+
+    void take_resources(const ColumnTable& table) {
+        const auto* steps = table.find("step");
+        if (last_ == 0 || !steps)
+            return;
+        for (auto row = table.rows; row-- > 0;) {
+            const auto step = static_cast<std::int64_t>(ColumnTable::at<double>(*steps, row));
+            if (step > in_force_ || step >= next_sample_)
+                continue;
+            next_sample_ = step;
+            for (const auto& column : table.columns)
+                if (column.name != "step" && column.name != "time")
+                    series("resources." + std::string(column.name))
+                        .add(bucket(step), ColumnTable::at<double>(column, row));
+        }
+    }
+
+    void take_line(std::string_view line) {
+        const auto named = [&](std::string_view type) { return line.find(type) != std::string_view::npos; };
+        if (!named("\"superseded\"") && !named("\"evaluation\"") && !(named("\"plan\"") && steps_per_epoch_ <= 0))
+            return;
+        const auto event = protocol::parse_line(line);
+        if (!event)
+            return;
+        const auto step = static_cast<std::int64_t>(protocol::number_at(*event, "step"));
+        if (protocol::is_event(*event, "superseded")) {
+            in_force_ = std::min(in_force_, static_cast<std::int64_t>(protocol::number_at(*event, "from_step")));
+        } else if (protocol::is_event(*event, "plan") && steps_per_epoch_ <= 0) {
+            steps_per_epoch_ = protocol::number_at(*event, "steps_per_epoch");
+            epochs_ = protocol::number_at(*event, "epochs");
+        } else if (protocol::is_event(*event, "evaluation") && protocol::text_at(*event, "set") != "test" &&
+                   last_ > 0 && step <= in_force_ && step < next_evaluation_) {
+            next_evaluation_ = step;
+            for (const char* key : {"loss", "accuracy"})
+                series(std::string("validation.") + key)
+                    .add(bucket(step), protocol::number_at(*event, key, std::nan("")));
+        }
+    }
+
+    static constexpr auto no_step = std::numeric_limits<std::int64_t>::max();
+
+    const std::vector<std::string>& wanted_;
+    std::map<std::string, Reduced> series_;
+    std::int64_t last_ = 0, width_ = 1;
+    std::int64_t in_force_ = no_step; ///< later steps were taken back
+    std::int64_t next_step_ = no_step, next_sample_ = no_step, next_evaluation_ = no_step;
+    double steps_per_epoch_ = 0, epochs_ = 0;
+};
+
+} // namespace
+
+std::string packed_event(const ColumnTable& table, const std::vector<std::string>& wanted) {
+    const bool steps = table.kind == ColumnTable::Kind::steps;
+    Json about{{"type", steps ? "steps" : "resources"}, {"packed", table.rows}};
+    if (steps) {
+        about["time"] = table.time;
+        about["step"] = table.step;
+        about["epoch"] = table.epoch;
+    } else if (const auto* time = table.find("time"); time && table.rows > 0) {
+        about["time"] = ColumnTable::at<double>(*time, table.rows - 1);
+    }
+    // Put together as text: the long columns are written once.
+    auto text = about.dump();
+    text.pop_back();
+    for (const auto& column : table.columns) {
+        if (steps ? std::ranges::find(wanted, column.name) == wanted.end() : column.name == "time")
+            continue;
+        text += ',' + Json(column.name).dump(-1, ' ', false, Json::error_handler_t::replace) + ":\"";
+        text += protocol::to_base64(column.bytes);
+        text += '"';
+    }
+    return text + '}';
+}
+
+Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop) {
+    Overview overview(wanted);
+    for (auto i = past.blocks(); i-- > 0;) {
+        if (stop.stop_requested())
+            throw Error("Cancelled.", ExitCode::stopped);
+        const auto payload = past.payload(i);
+        const auto entries = entries_of(payload).value_or(std::vector<ColumnEntry>());
+        for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
+            overview.take(*entry);
+    }
+    return overview.to_json();
+}
+
+} // namespace espalier

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+#include "worker/run_past.h"
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// A table as the event of the protocol that it stands for, its columns in base64: of steps those that `wanted` names,
+/// of resources all.
+[[nodiscard]] std::string packed_event(const ColumnTable& table, const std::vector<std::string>& wanted);
+
+/// The whole past in a few thousand numbers, to be seen while all of it is on its way: the steps in force in buckets of
+/// equal width, with the least, greatest and mean value of each series in each bucket. docs/PROTOCOL.md gives its form.
+/// Null if the past has no steps. Throws Error of code `stopped` when asked to stop.
+[[nodiscard]] Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop);
+
+} // namespace espalier
