@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_model.h"
+#include "run_overview.h"
 #include "sample_run.h"
 
 #include <QSignalSpy>
@@ -143,6 +144,109 @@ private slots:
         QVERIFY(pieces.is_level() && whole.is_level());
         QCOMPARE(pieces.smooth.value_at(501), whole.smooth.value_at(501));
         QCOMPARE(pieces.smooth.value_at(499), whole.smooth.value_at(499));
+    }
+
+    /// A past in joined, packed events gives the same curves as its lines.
+    void packed_events_are_the_same_run() {
+        RunModel by_lines(QStringLiteral("r")), packed(QStringLiteral("r"));
+        SampleRun run;
+        const auto text = [](const auto& values) {
+            return protocol::to_base64(
+                {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values.front())});
+        };
+        std::vector<float> loss, accuracy, seconds;
+        std::vector<double> at, weights, gflops;
+        const auto flush = [&] {
+            const auto first = static_cast<std::int64_t>(packed.loss.raw.size()) + 1;
+            if (!loss.empty())
+                feed(packed, {{"type", "steps"},
+                              {"time", 1.0},
+                              {"packed", loss.size()},
+                              {"step", first},
+                              {"epoch", static_cast<double>(first - 1) / 63},
+                              {"loss", text(loss)},
+                              {"accuracy", text(accuracy)},
+                              {"seconds", text(seconds)}});
+            if (!at.empty())
+                feed(packed, {{"type", "resources"},
+                              {"time", 1.0},
+                              {"packed", at.size()},
+                              {"step", text(at)},
+                              {"memory.weights", text(weights)},
+                              {"gflops", text(gflops)}});
+            loss.clear(), accuracy.clear(), seconds.clear(), at.clear(), weights.clear(), gflops.clear();
+        };
+        for (Json event : run.past(400)) {
+            if (protocol::is_event(event, "resources")) {
+                at.push_back(event["step"].get<double>());
+                weights.push_back(event["memory"]["weights"].get<double>());
+                gflops.push_back(event["gflops"].get<double>());
+                event["memory"] = {{"weights", weights.back()}};
+            } else if (protocol::is_event(event, "steps")) {
+                for (std::size_t i = 0; i < event["loss"].size(); ++i) {
+                    loss.push_back(event["loss"][i].get<float>());
+                    accuracy.push_back(event["accuracy"][i].get<float>());
+                    seconds.push_back(event["seconds"][i].get<float>());
+                }
+            } else {
+                flush();
+                feed(packed, event);
+            }
+            feed(by_lines, event);
+        }
+        flush();
+        const auto same = [](const MetricSeries& a, const MetricSeries& b) {
+            if (a.empty() || a.size() != b.size())
+                return false;
+            for (std::size_t i = 0; i < a.size(); ++i)
+                if (a.step_at(i) != b.step_at(i) || a.value_at(i) != b.value_at(i))
+                    return false;
+            return true;
+        };
+        QVERIFY(same(packed.loss.raw, by_lines.loss.raw) && same(packed.loss.smooth, by_lines.loss.smooth));
+        QVERIFY(same(packed.accuracy.raw, by_lines.accuracy.raw));
+        QVERIFY(same(packed.validation_loss, by_lines.validation_loss));
+        QVERIFY(same(packed.memory[0], by_lines.memory[0]) && same(packed.gflops, by_lines.gflops));
+        QCOMPARE(packed.step(), by_lines.step());
+        QCOMPARE(packed.state(), by_lines.state());
+        QVERIFY(std::abs(packed.clock.seconds() - by_lines.clock.seconds()) < 1e-6);
+    }
+
+    void an_overview_becomes_curves() {
+        const auto text = [](std::vector<float> values) {
+            return protocol::to_base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+        };
+        const Json series{{"low", text({1, 2, NAN})}, {"high", text({3, 2, NAN})}, {"mean", text({2, 2, NAN})}};
+        Json overview{{"steps", 25},   {"width", 10},
+                      {"buckets", 3},  {"steps_per_epoch", 5.0},
+                      {"epochs", 8.0}, {"series", {{"loss", series}, {"resources.memory.weights", series}}}};
+        const auto read = read_overview(overview);
+        QVERIFY(read.has_value());
+        QCOMPARE(read->last_step, std::int64_t{40});
+        QCOMPARE(read->loss.size(), std::size_t{3}); // both ends of the first bucket, one value of the second
+        QCOMPARE(read->loss.extent().low, 1.0);
+        QCOMPARE(read->loss.extent().high, 3.0);
+        QCOMPARE(read->loss.last_step(), std::int64_t{16});
+        QCOMPARE(read->memory[3].size(), std::size_t{2});
+        QVERIFY(read->gflops.empty());
+        for (const char* key : {"steps", "width", "buckets", "series"}) {
+            Json broken = overview;
+            broken[key] = "x";
+            QVERIFY2(!read_overview(broken), key);
+            broken.erase(key);
+            QVERIFY2(!read_overview(broken), key);
+        }
+        overview["buckets"] = 1000000;
+        QVERIFY(!read_overview(overview));
+    }
+
+    void damaged_columns_do_no_harm() {
+        RunModel model(QStringLiteral("r"));
+        feed(model, {{"type", "steps"}, {"packed", 3}, {"step", 1}, {"loss", "!"}, {"accuracy", "AAA="}});
+        feed(model, {{"type", "resources"}, {"packed", 3}, {"step", "AAAAAAAAAAA="}, {"gflops", ""}});
+        feed(model, {{"type", "resources"}, {"packed", 3}, {"gflops", "AAAAAAAAAAA="}});
+        QVERIFY(model.loss.raw.empty());
+        QVERIFY(model.gflops.empty());
     }
 
     void events_without_their_fields_do_no_harm() {

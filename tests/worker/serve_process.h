@@ -47,6 +47,8 @@ public:
 
     QProcess& process() { return process_; }
     std::vector<espalier::Json>& events_of(std::int64_t id) { return events_[id]; }
+    /// What came beside the events.
+    std::vector<espalier::Json>& progress_of(std::int64_t id) { return progress_[id]; }
     bool caught_up(std::int64_t id) const { return caught_up_.contains(id); }
     bool has_event(std::int64_t id, const char* type) {
         return QTest::qWaitFor(
@@ -92,6 +94,8 @@ private:
         case Kind::progress:
             if (reply->body.contains("event"))
                 events_[reply->id].push_back(reply->body.at("event"));
+            else
+                progress_[reply->id].push_back(reply->body);
             if (reply->body.contains("caught_up"))
                 caught_up_[reply->id] = true;
             break;
@@ -115,6 +119,6 @@ private:
     std::int64_t last_id_ = 0;
     espalier::Json hello_;
     std::map<std::int64_t, espalier::Json> parts_, ended_;
-    std::map<std::int64_t, std::vector<espalier::Json>> events_;
+    std::map<std::int64_t, std::vector<espalier::Json>> events_, progress_;
     std::map<std::int64_t, bool> caught_up_;
 };

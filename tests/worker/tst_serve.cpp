@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <random>
 
@@ -197,6 +198,86 @@ private slots:
         QCOMPARE(serve.get("cancel", {{"target", slow}}), Json::object());
         QVERIFY(serve.answered(slow));
         QCOMPARE(serve.answer(slow).at("error").at("code"), Json(6));
+    }
+
+    /// Who asks for columns gets an overview and every step; who does not gets the lines, as ever.
+    void a_long_past_comes_packed_to_who_asks() {
+        const std::filesystem::path run = runs_.filePath("long-past").toStdString();
+        std::filesystem::create_directory(run);
+        std::ofstream(run / "config.json") << "{}";
+        const std::int64_t steps = 150'000;
+        {
+            EventLog log(run);
+            for (std::int64_t first = 1; first <= steps; first += 100) {
+                auto event = protocol::make_event("steps");
+                event["step"] = first;
+                event["epoch"] = static_cast<double>(first) / 1000;
+                for (int i = 0; i < 100; ++i) {
+                    event["loss"].push_back(0.1234567890123 + static_cast<double>(first + i));
+                    event["accuracy"].push_back(0.1234567890123);
+                    event["learning_rate"].push_back(0.1234567890123);
+                    event["seconds"].push_back(0.0123456789);
+                }
+                log.append(event);
+                if (first % 10'000 == 1) {
+                    auto epoch = protocol::make_event("epoch");
+                    epoch["step"] = first + 99;
+                    epoch["epoch"] = first / 10'000 + 1;
+                    epoch["loss"] = 1;
+                    log.append(epoch);
+                }
+            }
+            auto bye = protocol::make_event("bye");
+            bye["code"] = 0;
+            log.append(bye);
+        }
+        std::filesystem::remove(run / column_file_name); // a run of an older version
+        ServeProcess serve(runs_.path());
+        const auto names = serve.hello().at("capabilities");
+        QVERIFY(std::find(names.begin(), names.end(), "attach.packed") != names.end());
+        const auto packed = serve.ask("attach", {{"path", run.string()}, {"packed", {"loss"}}});
+        const auto lines = serve.ask("attach", {{"path", run.string()}});
+        QCOMPARE(serve.answer(packed), Json::object());
+        QCOMPARE(serve.answer(lines), Json::object());
+
+        int overviews = 0, made = 0;
+        for (const auto& progress : serve.progress_of(packed)) {
+            made += progress.contains("making_columns");
+            if (!progress.contains("overview"))
+                continue;
+            ++overviews;
+            QCOMPARE(QString::fromStdString(schema_.fault(progress.at("overview"), "overview")), QString());
+        }
+        QCOMPARE(overviews, 1);
+        QVERIFY(made > 0);
+        for (const auto& progress : serve.progress_of(lines))
+            QVERIFY(progress.contains("caught_up"));
+
+        // in order, the same epochs after the same steps
+        const auto told = [&](std::int64_t id) {
+            std::vector<double> story;
+            for (const auto& event : serve.events_of(id)) {
+                if (event.contains("packed")) {
+                    const auto fault = schema_.fault(event, "packed." + event.at("type").get<std::string>());
+                    if (!fault.empty() || event.contains("accuracy"))
+                        qFatal("%s", fault.c_str());
+                    const auto bytes = protocol::from_base64(event.at("loss").get<std::string>()).value();
+                    std::vector<float> losses(bytes.size() / sizeof(float));
+                    std::memcpy(losses.data(), bytes.data(), bytes.size());
+                    story.insert(story.end(), losses.begin(), losses.end());
+                } else if (protocol::is_event(event, "steps")) {
+                    for (const auto& loss : event.at("loss"))
+                        story.push_back(loss.get<float>());
+                } else {
+                    story.push_back(-protocol::number_at(event, "step"));
+                }
+            }
+            return story;
+        };
+        QVERIFY(told(packed) == told(lines));
+        QVERIFY(serve.events_of(packed).size() < serve.events_of(lines).size());
+        QVERIFY(std::filesystem::exists(run / column_file_name));
+        std::filesystem::remove_all(run);
     }
 
     void a_run_is_started_followed_and_found() {
