@@ -83,6 +83,8 @@ public:
     [[nodiscard]] virtual std::string_view automatic_precision() const { return "fp32"; }
     /// Whether its memory is the host's, so that tests may look into it.
     [[nodiscard]] virtual bool in_host_memory() const { return true; }
+    /// Bytes that can still be taken, where the device has memory of its own.
+    [[nodiscard]] virtual std::optional<std::size_t> free_memory() const { return std::nullopt; }
     /// Row-major layout of a tensor of this shape and type.
     [[nodiscard]] virtual Layout plain(const Shape& shape, DType type) const = 0;
     /// Makes `op` ready. `given` are the layouts that its inputs have now, one an input; undefined for parameters and

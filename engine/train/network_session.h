@@ -92,6 +92,8 @@ public:
     /// Graph of the forward alone, from which a ParameterStore gets its first values.
     [[nodiscard]] Graph forward_graph() const;
 
+    /// In which products are computed: "fp16", "bf16", "tf32" or "fp32"; never "auto".
+    [[nodiscard]] std::string precision() const { return config_.toggles.effective().precision; }
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
     /// Gives all memory back. save() first; load() afterwards makes it ready again.

@@ -11,6 +11,7 @@ namespace espalier {
 Json make_passport(RunSetup& setup) {
     auto& network = *setup.network;
     const auto& config = setup.config;
+    const bool on_host = setup.backend->in_host_memory();
     std::set<std::string> kernels;
     for (const auto& op : network.plan_of(network.training_step(config.batch)).ops())
         kernels.insert(op.kind + ": " + op.kernel);
@@ -22,7 +23,7 @@ Json make_passport(RunSetup& setup) {
             {"compiler", __VERSION__},
             {"backend", setup.backend->name()},
             {"threads", config.threads > 0 ? config.threads : usable_threads()},
-            {"precision", "fp32"},
+            {"precision", network.precision()},
             {"seed", config.seed},
             {"data", config.data},
             {"data_hash", setup.dataset().content_hash()},
@@ -31,8 +32,10 @@ Json make_passport(RunSetup& setup) {
             {"test_images", setup.sets.test.size()},
             {"kernels", kernels},
             {"fallbacks", fallbacks},
-            {"bit_exact", true},
-            {"bit_exact_when", "the build, the processor's instruction set and the number of threads are the same"}};
+            {"bit_exact", on_host || config.toggles.deterministic},
+            {"bit_exact_when",
+             on_host ? "the build, the processor's instruction set and the number of threads are the same"
+                     : "\"deterministic\" is on, and the build, the GPU's model, cuDNN and the driver are the same"}};
 }
 
 } // namespace espalier

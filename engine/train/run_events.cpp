@@ -25,7 +25,7 @@ Json plan_event(RunSetup& setup) {
     event["batch"] = config.batch;
     event["backend"] = setup.backend->name();
     event["device"] = setup.backend->name();
-    event["precision"] = "fp32";
+    event["precision"] = network.precision();
     event["passes"] = Json::array();
     for (const auto& pass : step.compiled.pass_order)
         event["passes"].push_back({{"pass", pass}, {"ops", step.compiled.ops_after.at(pass)}});

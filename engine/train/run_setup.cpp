@@ -127,7 +127,11 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
 std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                              const std::vector<std::int64_t>& sizes,
                                              const std::vector<std::int64_t>& evaluation_sizes) {
-    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(config));
+    auto limit = memory_limit(config);
+    // A device of its own: what is free there, less a twentieth for contexts and modules that load later.
+    if (const auto free = backend.free_memory(); free && config.memory_limit_mib == 0)
+        limit = *free - *free / 20;
+    auto network = std::make_unique<NetworkSession>(backend, config, limit);
     for (auto size : sizes)
         network->prepare_training(size);
     for (auto size : evaluation_sizes)

@@ -62,6 +62,12 @@ public:
     [[nodiscard]] std::string_view automatic_precision() const override { return "fp16"; }
     [[nodiscard]] bool in_host_memory() const override { return false; }
 
+    [[nodiscard]] std::optional<std::size_t> free_memory() const override {
+        std::size_t free = 0, total = 0;
+        ESPALIER_CUDA(cudaMemGetInfo(&free, &total));
+        return free;
+    }
+
     [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
         const auto rule = lowering_table().find(op.kind);
         if (rule == lowering_table().end())
