@@ -31,7 +31,7 @@ public:
 
     mutable std::atomic<std::size_t> reads = 0;
     std::chrono::microseconds delay{0};
-    std::size_t broken = SIZE_MAX;
+    std::atomic<std::size_t> broken = SIZE_MAX; ///< changed while threads read
 
 private:
     std::size_t count_;
