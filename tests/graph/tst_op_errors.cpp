@@ -107,6 +107,11 @@ private slots:
             {"label_smoothing must be at least 0 and less than 1", "1.0"});
         row("dice background", {"generalized_dice", {{{3, 1, 6, 6}}, labels({3, 6, 6})}},
             {"at least 2 classes", "3x1x6x6"});
+        row("cast to", {"cast", {{{3}}}, {{"type", std::string("i32")}}}, {"f32, f16 or bf16", "\"i32\""});
+        row("cast of", {"cast", {labels({3})}, {{"type", std::string("f16")}}}, {"x1 must be f32, f16 or bf16", "i32"});
+        row("scale interval",
+            {"update_loss_scale", {{{1}}, buffer({1}), buffer({1})}, {{"interval", std::int64_t{0}}}, {1, 2}},
+            {"interval must be at least 1", "is 0"});
         row("step block", {"gradient_norm", {buffer({3}), {{3}}}}, {"step must be 16", "is 3"});
         row("clip without norm",
             {"sgd", {buffer({16}), absent(), parameter({3}), {{3}}, buffer({3})}, {{"clip_norm", 5.0}}, {2, 4}},

@@ -3,6 +3,7 @@
 #include "graph/ops/arguments.h"
 
 using namespace espalier;
+using namespace std::string_literals;
 
 /// Shapes, element types and work of every op.
 class TestOpShapes : public QObject {
@@ -136,6 +137,9 @@ private slots:
         row("dice gradient", {"generalized_dice_gradient", {{{3, 4, 6, 6}}, labels({3, 6, 6}), {{1}}}}, {{3, 4, 6, 6}});
         row("correct count", {"correct_count", {{{6, 10}}, labels({6})}}, {{1}});
         row("gradient norm", {"gradient_norm", {buffer({16}), {{3, 3}}, {{2}}}}, {{1}});
+        row("cast", {"cast", {{{3, 7}}, parameter({2, 1, 3, 3})}, {{"type", "f16"s}}}, {{3, 7}, {2, 1, 3, 3}});
+        row("loss scale", {"loss_scale", {buffer({16}), buffer({1})}, {}, {0}}, {{1}});
+        row("update loss scale", {"update_loss_scale", {{{1}}, buffer({1}), buffer({1})}, {}, {1, 2}}, {});
         row("accumulate", {"accumulate", {buffer({16}), {{3, 3}}, buffer({3, 3})}, {}, {2}}, {});
         row("sgd",
             {"sgd",
@@ -181,6 +185,7 @@ private slots:
                                                "batch_norm_apply",
                                                "batch_norm_gradient",
                                                "batch_norm_inference",
+                                               "cast",
                                                "channel_sum",
                                                "concat",
                                                "constant",
@@ -200,6 +205,7 @@ private slots:
                                                "linear",
                                                "linear_input_gradient",
                                                "linear_weight_gradient",
+                                               "loss_scale",
                                                "max_pool2d",
                                                "max_pool2d_gradient",
                                                "record",
@@ -214,10 +220,37 @@ private slots:
                                                "slice_gradient",
                                                "softmax",
                                                "softmax_gradient",
+                                               "update_loss_scale",
                                                "weighted_sum",
                                                "weighted_sum_gradient",
                                                "weighted_sum_weight_gradient"};
         QCOMPARE(OpRegistry::instance().kinds(), covered);
+    }
+
+    /// An output has the type of the data it is computed from; statistics, losses and norms stay f32.
+    void halves_go_through_data_and_not_into_statistics() {
+        for (const auto type : {DType::f16, DType::bf16}) {
+            const auto of = [type](Shape shape) { return Given{shape, type}; };
+            const auto types = [](const OpCase& op) {
+                Graph graph;
+                std::vector<DType> found;
+                for (const auto output : op.build(graph))
+                    found.push_back(graph.tensor(output).type);
+                return found;
+            };
+            using Types = std::vector<DType>;
+            const Shape x{2, 3, 9, 8};
+            QCOMPARE(types({"conv2d", {of(x), of({4, 3, 3, 3})}}), Types{type});
+            QCOMPARE(types({"conv2d_weight_gradient", {of(x), of({2, 4, 7, 6})}, {{"weight_shape", List{4, 3, 3, 3}}}}),
+                     Types{type});
+            QCOMPARE(types({"batch_norm", {of(x), absent(), absent(), buffer({3}), buffer({3})}, {}, {3, 4}}),
+                     (Types{type, DType::f32, DType::f32}));
+            QCOMPARE(types({"max_pool2d", {of({1, 1, 4, 4})}, {{"kernel", List{2, 2}}}}), (Types{type, DType::u8}));
+            QCOMPARE(types({"add", {of(x), of(x)}}), Types{type});
+            QCOMPARE(types({"channel_sum", {of(x)}}), Types{DType::f32});
+            QCOMPARE(types({"cast", {of({5}), of({6})}, {{"type", "f32"s}}}), (Types{DType::f32, DType::f32}));
+            QCOMPARE(types({"gradient_norm", {buffer({16}), of({3})}}), Types{DType::f32});
+        }
     }
 
     void argmax_is_a_byte() {
