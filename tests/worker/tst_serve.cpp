@@ -378,6 +378,9 @@ private slots:
     /// An evaluation is left as a step is: the state is that of the epoch's last step, and the rest of it is done
     /// later.
     void a_stop_in_an_evaluation() {
+#ifdef __SANITIZE_ADDRESS__
+        QSKIP("The reference needs longer for an epoch under sanitizers than a test may wait.");
+#endif
         ServeProcess serve(runs_.path());
         const Json config = {{"preset", "quick"},
                              {"backend", "reference"},
