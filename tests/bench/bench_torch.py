@@ -6,7 +6,8 @@
 
 `compiled` is the training step through torch.compile, captured in one CUDA graph.
 """
-import json, sys, time
+import json, pathlib, sys, time
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "reference"))
 import torch, torch.nn as nn, torch.nn.functional as F
 from networks_torch import *
 
