@@ -37,8 +37,7 @@ OpCase depthwise(const Shape& x, std::int64_t window, std::int64_t stride, std::
             {{"stride", stride}, {"padding", window / 2 * dilation}, {"dilation", dilation}, {"groups", x[1]}}};
 }
 
-/// Where reductions go from one block to a cluster, from a cluster to two launches, and tiles of channels are not
-/// whole.
+/// Where reductions go from one launch to two, and tiles of channels are not whole.
 std::vector<OpCase> cases() {
     std::vector<OpCase> result;
     for (const Shape& x : {Shape{3, 20, 19, 18}, Shape{6, 24, 41, 37}, Shape{1, 7, 233, 229}, Shape{5, 8, 101, 103},

@@ -6,9 +6,7 @@
 #include "backends/cuda/kernels/common.cuh"
 #include "backends/cuda/kernels/packed.cuh"
 
-#include <cooperative_groups.h>
-
-/// The device's side of channel_tiles.h: who reads what, and how the results of threads, slices and clusters are
+/// The device's side of channel_tiles.h: who reads what, and how the results of threads and slices are
 /// merged, always in the same order.
 namespace espalier::cuda {
 
@@ -86,7 +84,6 @@ struct ReductionMemory {
     alignas(16) float lanes_a[tile_threads * 8]; ///< [lane][column]
     alignas(16) float lanes_b[tile_threads * 8];
     Partial merged[tile_threads];
-    Partial slice[most_tile_width]; ///< of this block, read by its cluster
 };
 
 /// Merges source(i, column) for i = 0 ... count-1, which know of `n` values together, by column. The result is in the
@@ -163,36 +160,6 @@ __device__ Partial merge_partials(const ChannelTiles& t, const float* partials, 
     });
 }
 
-/// Merges the results of the blocks of a cluster, which are the slices of a tile. Every block must call leave_cluster()
-/// before it ends.
-template <class Meaning>
-__device__ Partial merge_cluster(const ChannelTiles& t, const Partial& own, ReductionMemory& memory) {
-#if __CUDA_ARCH__ >= 900
-    if (t.slices > 1) {
-        const auto cluster = cooperative_groups::this_cluster();
-        if (threadIdx.x < static_cast<unsigned>(8 * t.groups))
-            memory.slice[threadIdx.x] = own;
-        cluster.sync();
-        const Partial p =
-            merge_all<Meaning>(t.slices, 8 * t.groups, static_cast<float>(t.rows), memory, [&](int slice, int column) {
-                return Piece{static_cast<float>(rows_of_slice(t, slice)),
-                             *cluster.map_shared_rank(memory.slice + column, static_cast<unsigned>(slice))};
-            });
-        cluster.barrier_arrive();
-        return p;
-    }
-#endif
-    return own;
-}
-
-/// Waits until no other block reads this one's memory any more.
-__device__ inline void leave_cluster(const ChannelTiles& t) {
-#if __CUDA_ARCH__ >= 900
-    if (t.slices > 1)
-        cooperative_groups::this_cluster().barrier_wait();
-#endif
-}
-
 /// In the first of two launches: the second may take its place on the chip from now on.
 __device__ inline void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
@@ -206,7 +173,7 @@ __device__ inline void wait_for_first() {
 #endif
 }
 
-/// Launches one block a tile and slice; as clusters if they are. `second`: the kernel calls wait_for_first() before it
+/// Launches one block a tile and slice. `second`: the kernel calls wait_for_first() before it
 /// reads or writes anything.
 template <class... Parameters, class... Given>
 void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, bool second, cudaStream_t stream,
@@ -216,17 +183,7 @@ void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, bool sec
     config.blockDim = dim3(tile_threads);
     config.stream = stream;
     cudaLaunchAttribute attribute{};
-    if (t.clustered && t.slices > 1) {
-        if (t.slices > 8) // more than every chip with clusters can do
-            ESPALIER_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                               cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim.x = 1;
-        attribute.val.clusterDim.y = static_cast<unsigned>(t.slices);
-        attribute.val.clusterDim.z = 1;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
-    } else if (second && t.overlapped) {
+    if (second && t.overlapped) {
         attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attribute.val.programmaticStreamSerializationAllowed = 1;
         config.attrs = &attribute;

@@ -10,15 +10,14 @@ namespace espalier::cuda {
 /// What of a GPU decides how work is cut.
 struct Machine {
     int multiprocessors = 1;
-    int largest_cluster = 1;        ///< blocks that can share memory; 1: no clusters
     bool overlaps_launches = false; ///< programmatic dependent launch
 };
 /// Of a compute capability.
 [[nodiscard]] Machine machine_of(int multiprocessors, int major);
 
 /// Rows of `pitch` channels, cut into tiles of channels by slices of rows: one block each. Slices are few enough that
-/// every block can merge the results of all slices of its tile by itself; if they are a cluster, one launch reduces and
-/// goes on to use what it has reduced.
+/// every block can merge the results of all slices of its tile by itself. A tile of one slice is reduced and used in one
+/// launch.
 struct ChannelTiles {
     int rows = 0;
     int slice_rows = 0; ///< the last slice may have fewer, none has 0
@@ -27,7 +26,7 @@ struct ChannelTiles {
     int groups = 1;     ///< eights of channels a tile, at most most_tile_groups; the last may reach beyond pitch
     int tiles = 1;
     int slices = 1;
-    bool clustered = false;  ///< the slices of a tile are one cluster: one launch
+    bool once = false;       ///< one block a tile: one launch
     bool overlapped = false; ///< of two launches the second may begin before the first ends, and wait there
 
     [[nodiscard]] int width() const { return 8 * groups; }
@@ -41,7 +40,7 @@ inline constexpr std::int64_t most_rows = std::int64_t{1} << 30; ///< so that pl
 /// For kernels that only map rows to rows: many slices.
 [[nodiscard]] ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, const Machine& machine);
 
-/// Floats that the partial results of a reduction need: two a channel and slice, as [slices][2][pitch]. 0 in a cluster.
+/// Floats that the partial results of a reduction need: two a channel and slice, as [slices][2][pitch]. 0 for one launch.
 [[nodiscard]] std::size_t partial_floats(const ChannelTiles& tiles);
 
 } // namespace espalier::cuda

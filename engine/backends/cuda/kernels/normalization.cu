@@ -172,19 +172,17 @@ __global__ void __launch_bounds__(tile_threads, 2)
     apply_rows<T>(rows, t, p, finish_statistics(rows, statistics, t, p, moments, affine));
 }
 
-/// Both in one: the slices of a tile are a cluster. The second reading finds x in the cache.
+/// Both in one, where a tile has one slice. The second reading finds x in the cache.
 template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
-    normalize_cluster_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t) {
+    normalize_once_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t) {
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
     const auto p = place_of(t);
     Eight mean, squares;
     thread_moments(static_cast<const T*>(rows.x), t, p, mean, squares);
-    const auto own = merge_lanes<Moments>(t, p, mean, squares, memory);
-    const auto moments = merge_cluster<Moments>(t, own, memory);
+    const auto moments = merge_lanes<Moments>(t, p, mean, squares, memory);
     apply_rows<T>(rows, t, p, finish_statistics(rows, statistics, t, p, moments, affine));
-    leave_cluster(t);
 }
 
 template <class T>
@@ -227,13 +225,13 @@ void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& sta
 
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
                        float* partials, cudaStream_t stream) {
-    if (!t.clustered) {
+    if (!t.once) {
         launch_batch_moments(rows.x, rows.type, t, partials, stream);
         launch_batch_norm_end(rows, statistics, t, partials, stream);
         return;
     }
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_cluster_kernel<decltype(element)>, t, false, stream, rows, statistics, t);
+        launch_tiles(normalize_once_kernel<decltype(element)>, t, false, stream, rows, statistics, t);
     });
 }
 

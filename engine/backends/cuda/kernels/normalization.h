@@ -34,7 +34,7 @@ struct BatchStatistics {
     float momentum = 0.1F;
 };
 
-/// Two launches, or one of clusters. `partials` has partial_floats(tiles).
+/// Two launches, or one. `partials` has partial_floats(tiles).
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& tiles,
                        float* partials, cudaStream_t stream);
 /// The first of the two: partials[slices][2][pitch] = means, and sums of squared distances from them, of each slice.
@@ -65,7 +65,7 @@ struct NormalizeGradient {
 void launch_batch_norm_gradient(const NormalizeGradient& gradient, const ChannelTiles& tiles, float* partials,
                                 cudaStream_t stream);
 
-/// result[pitch] = sum of x over the rows. One launch of clusters, or two.
+/// result[pitch] = sum of x over the rows. One launch or two.
 void launch_channel_sum(const void* x, float* result, DType type, const ChannelTiles& tiles, float* partials,
                         cudaStream_t stream);
 

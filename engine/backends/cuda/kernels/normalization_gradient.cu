@@ -9,18 +9,13 @@ namespace {
 template <class T>
 inline constexpr int rows_at_once = sizeof(T) == 2 ? 2 : 1;
 
-/// Sums over this thread's rows: a of the masked gy, b of its products with x - mean. Leaves the masked gy in
-/// gresidual.
-template <class T, bool masked>
-__device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, Eight& a, Eight& b) {
+/// Calls visit(place, x, gy) for every eight of this thread's rows, gy masked by y > 0 where that is asked. Some rows are
+/// read before the first is visited, so that a visit may write what it was given.
+template <class T, bool masked, class Visit>
+__device__ void visit_rows(const T* x, const T* gy, const T* y, const ChannelTiles& t, const Place& p, Visit visit) {
     constexpr int some = rows_at_once<T>;
-    const T *x = static_cast<const T*>(g.x), *gy = static_cast<const T*>(g.gy), *y = static_cast<const T*>(g.y);
-    T* gresidual = static_cast<T*>(g.gresidual);
     const auto step = step_of(t, p);
     auto at = first_of(t, p);
-    Eight mean{};
-    if (p.active)
-        mean = load8(g.mean + p.channel);
     for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
         Packed<T> packed_x[some], packed_gy[some], packed_y[some];
 #pragma unroll
@@ -41,16 +36,29 @@ __device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, c
                     for (int j = 0; j < 8; ++j)
                         value.v[j] = vy.v[j] > 0.0F ? value.v[j] : 0.0F;
                 }
-                const Eight vx = unpack(packed_x[u]);
-#pragma unroll
-                for (int j = 0; j < 8; ++j) {
-                    a.v[j] += value.v[j];
-                    b.v[j] = fmaf(value.v[j], vx.v[j] - mean.v[j], b.v[j]);
-                }
-                if (g.gresidual != nullptr)
-                    store8(gresidual + at + u * step, value);
+                visit(at + u * step, unpack(packed_x[u]), value);
             }
     }
+}
+
+/// Sums over this thread's rows: a of the masked gy, b of its products with x - mean. Leaves the masked gy in
+/// gresidual.
+template <class T, bool masked>
+__device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, Eight& a, Eight& b) {
+    T* gresidual = static_cast<T*>(g.gresidual);
+    Eight mean{};
+    if (p.active)
+        mean = load8(g.mean + p.channel);
+    visit_rows<T, masked>(static_cast<const T*>(g.x), static_cast<const T*>(g.gy), static_cast<const T*>(g.y), t, p,
+                          [&](std::int64_t at, const Eight& x, const Eight& gy) {
+#pragma unroll
+                              for (int j = 0; j < 8; ++j) {
+                                  a.v[j] += gy.v[j];
+                                  b.v[j] = fmaf(gy.v[j], x.v[j] - mean.v[j], b.v[j]);
+                              }
+                              if (gresidual != nullptr)
+                                  store8(gresidual + at, gy);
+                          });
 }
 
 /// This block's sums, in the threads below the tile's width.
@@ -101,42 +109,19 @@ __device__ void finish_sums(const NormalizeGradient& g, const ChannelTiles& t, c
 template <class T, bool masked>
 __device__ void write_gx(const NormalizeGradient& g, const ChannelTiles& t, const Place& p,
                          const GradientMemory& memory) {
-    constexpr int some = rows_at_once<T>;
-    const T *x = static_cast<const T*>(g.x), *y = static_cast<const T*>(g.y);
     // What sum_slice left in gresidual is masked already.
-    const T* gy = static_cast<const T*>(masked || g.gresidual == nullptr ? g.gy : g.gresidual);
+    const auto* given = static_cast<const T*>(masked || g.gresidual == nullptr ? g.gy : g.gresidual);
     T* gx = static_cast<T*>(g.gx);
-    const auto step = step_of(t, p);
-    auto at = first_of(t, p);
     const Eight scale = load8(memory.scale + p.column), slope = load8(memory.slope + p.column);
     const Eight offset = load8(memory.offset + p.column);
-    for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
-        Packed<T> packed_x[some], packed_gy[some], packed_y[some];
+    visit_rows<T, masked>(static_cast<const T*>(g.x), given, static_cast<const T*>(g.y), t, p,
+                          [&](std::int64_t at, const Eight& x, const Eight& gy) {
+                              Eight value;
 #pragma unroll
-        for (int u = 0; u < some; ++u)
-            if (row + u * p.lanes < p.end) {
-                packed_x[u] = load_packed(x + at + u * step);
-                packed_gy[u] = load_packed(gy + at + u * step);
-                if constexpr (masked)
-                    packed_y[u] = load_packed(y + at + u * step);
-            }
-#pragma unroll
-        for (int u = 0; u < some; ++u)
-            if (row + u * p.lanes < p.end) {
-                Eight value = unpack(packed_gy[u]);
-                if constexpr (masked) {
-                    const Eight vy = unpack(packed_y[u]);
-#pragma unroll
-                    for (int j = 0; j < 8; ++j)
-                        value.v[j] = vy.v[j] > 0.0F ? value.v[j] : 0.0F;
-                }
-                const Eight vx = unpack(packed_x[u]);
-#pragma unroll
-                for (int j = 0; j < 8; ++j)
-                    value.v[j] = fmaf(scale.v[j], value.v[j], fmaf(slope.v[j], vx.v[j], offset.v[j]));
-                store8(gx + at + u * step, value);
-            }
-    }
+                              for (int j = 0; j < 8; ++j)
+                                  value.v[j] = fmaf(scale.v[j], gy.v[j], fmaf(slope.v[j], x.v[j], offset.v[j]));
+                              store8(gx + at, value);
+                          });
 }
 
 template <class T>
@@ -171,14 +156,12 @@ __global__ void __launch_bounds__(tile_threads, 2)
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads) gradient_cluster_kernel(NormalizeGradient g, ChannelTiles t) {
+__global__ void __launch_bounds__(tile_threads) gradient_once_kernel(NormalizeGradient g, ChannelTiles t) {
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
-    const auto own = sum_slice<T>(g, t, p, memory);
-    finish_sums(g, t, p, merge_cluster<Sums>(t, own, memory), coefficients);
+    finish_sums(g, t, p, sum_slice<T>(g, t, p, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
-    leave_cluster(t);
 }
 
 template <class T>
@@ -227,12 +210,10 @@ __global__ void __launch_bounds__(tile_threads, 2)
 
 template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
-    channel_sum_cluster_kernel(const T* x, ChannelTiles t, float* result) {
+    channel_sum_once_kernel(const T* x, ChannelTiles t, float* result) {
     __shared__ ReductionMemory memory;
     const auto p = place_of(t);
-    const auto own = sum_slice(x, t, p, memory);
-    store_sum(t, merge_cluster<Sums>(t, own, memory), result);
-    leave_cluster(t);
+    store_sum(t, sum_slice(x, t, p, memory), result);
 }
 
 } // namespace
@@ -241,8 +222,8 @@ void launch_batch_norm_gradient(const NormalizeGradient& g, const ChannelTiles& 
                                 cudaStream_t stream) {
     with_type(g.type, [&](auto element) {
         using T = decltype(element);
-        if (t.clustered) {
-            launch_tiles(gradient_cluster_kernel<T>, t, false, stream, g, t);
+        if (t.once) {
+            launch_tiles(gradient_once_kernel<T>, t, false, stream, g, t);
             return;
         }
         launch_tiles(gradient_sums_kernel<T>, t, false, stream, g, t, partials);
@@ -254,8 +235,8 @@ void launch_channel_sum(const void* x, float* result, DType type, const ChannelT
                         cudaStream_t stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        if (t.clustered) {
-            launch_tiles(channel_sum_cluster_kernel<T>, t, false, stream, static_cast<const T*>(x), t, result);
+        if (t.once) {
+            launch_tiles(channel_sum_once_kernel<T>, t, false, stream, static_cast<const T*>(x), t, result);
             return;
         }
         launch_tiles(channel_sum_kernel<T>, t, false, stream, static_cast<const T*>(x), t, partials);

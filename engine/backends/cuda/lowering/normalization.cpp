@@ -63,7 +63,7 @@ Lowered lower_batch_norm(const Context& c) {
     if (const auto rows = channel_rows(result.inputs[0])) {
         const auto tiles = cut_reduction(c, *rows, 1);
         result.workspace = partial_floats(tiles) * sizeof(float);
-        result.kernel = launch_kernel(c, tiles.clustered ? "batch norm, one launch" : "batch norm",
+        result.kernel = launch_kernel(c, tiles.once ? "batch norm, one launch" : "batch norm",
                                       [arguments, tiles](const Arguments& a) {
                                           const auto [given, statistics] = arguments(a);
                                           launch_batch_norm(given, statistics, tiles, a.scratch<float>(), a.stream);
@@ -126,7 +126,7 @@ Lowered lower_batch_norm_gradient(const Context& c) {
     if (const auto rows = channel_rows(result.inputs[0])) {
         const auto tiles = cut_reduction(c, *rows, relu ? 3 : 2);
         result.workspace = partial_floats(tiles) * sizeof(float);
-        result.kernel = launch_kernel(c, tiles.clustered ? "batch norm gradient, one launch" : "batch norm gradient",
+        result.kernel = launch_kernel(c, tiles.once ? "batch norm gradient, one launch" : "batch norm gradient",
                                       [arguments, tiles](const Arguments& a) {
                                           launch_batch_norm_gradient(arguments(a), tiles, a.scratch<float>(), a.stream);
                                       });
