@@ -15,8 +15,9 @@ bool Checkpointing::due(const RunState& state) const {
     return config_.every_minutes > 0 && passed.count() >= 60 * config_.every_minutes;
 }
 
-void Checkpointing::write(const RunSetup& setup, const RunState& state, ParameterStore& store, bool best) {
+void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore& store, bool best) {
     setup.network->save(store);
+    state.loss_scale = setup.network->loss_scale();
     const CheckpointInfo info{.network = setup.config.network,
                               .step = state.step,
                               .run_state = state.to_json(),

@@ -21,7 +21,7 @@ public:
     /// finite number: the last good checkpoint is worth more.
     [[nodiscard]] bool due(const RunState& state) const;
     /// Takes the values out of the plans into `store` and writes them with the state. Throws Error if the disk refuses.
-    void write(const RunSetup& setup, const RunState& state, ParameterStore& store, bool best = false);
+    void write(const RunSetup& setup, RunState state, ParameterStore& store, bool best = false);
     /// A run was resumed from the checkpoint of this step: it need not be written again.
     void resumed_from(std::int64_t step) { last_step_ = step; }
 

@@ -81,8 +81,14 @@ void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation
 
 Graph NetworkSession::forward_graph() const { return build_forward(config_.network, 1, NormMode::inference).graph; }
 
+double* NetworkSession::loss_scale_value(const std::string& name) {
+    return name == loss_scale_name ? &loss_scale_.scale : name == good_steps_name ? &loss_scale_.good_steps : nullptr;
+}
+
 void NetworkSession::load(const ParameterStore& store) {
     for (const auto& name : session_.names()) {
+        if (const auto* value = loss_scale_value(name))
+            session_.set(name, std::vector{static_cast<float>(*value)});
         const auto [parameter, slot] = parameter_and_slot(name);
         if (is_working_memory(name, slot))
             continue;
@@ -98,8 +104,10 @@ void NetworkSession::load(const ParameterStore& store) {
     rows_written_ = rows_read_ = 0;
 }
 
-void NetworkSession::save(ParameterStore& store) const {
+void NetworkSession::save(ParameterStore& store) {
     for (const auto& name : session_.names()) {
+        if (auto* value = loss_scale_value(name))
+            *value = session_.get(name).at(0);
         const auto [parameter, slot] = parameter_and_slot(name);
         if (is_working_memory(name, slot))
             continue;

@@ -6,6 +6,7 @@
 #include "plan/session.h"
 #include "train/optimizer.h"
 #include "train/run_config.h"
+#include "train/run_state.h"
 
 #include <cstdint>
 #include <map>
@@ -66,7 +67,11 @@ public:
     /// a value is missing or of another size.
     void load(const ParameterStore& store);
     /// Takes values and slots back into the store, which must hold every name already (add_missing).
-    void save(ParameterStore& store) const;
+    void save(ParameterStore& store);
+
+    /// Of the last save(), and what the next load() begins with. Changes only in fp16.
+    [[nodiscard]] const LossScale& loss_scale() const { return loss_scale_; }
+    void set_loss_scale(const LossScale& loss_scale) { loss_scale_ = loss_scale; }
 
     /// One part of a training step. Its result comes later with take_history(), so that no step waits for the host.
     /// False if `interrupt` (the same for all parts of a step) left it: then everything is as it was before the step's
@@ -103,10 +108,13 @@ private:
     const Step& training_step(std::int64_t batch, UpdateParts parts);
     void set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels);
     void remember(const Graph& graph);
+    /// Where the value of that buffer is kept between plans; null for every other.
+    double* loss_scale_value(const std::string& name);
 
     RunConfig config_;
     Session session_;
     std::map<std::string, Step> steps_;
+    LossScale loss_scale_;
     std::int64_t rows_written_ = 0;
     std::int64_t rows_read_ = 0;
 

@@ -45,6 +45,8 @@ Json RunState::to_json() const {
             {"best_epoch", best_epoch},
             {"evaluations_since_best", evaluations_since_best},
             {"bad_steps", bad_steps},
+            {"loss_scale", loss_scale.scale},
+            {"loss_scale_good_steps", loss_scale.good_steps},
             {"seconds", seconds},
             {"epoch_seconds", epoch_seconds},
             {"tested", tested}};
@@ -65,6 +67,9 @@ RunState RunState::from_json(const Json& json) {
         state.evaluations_since_best = json.at("evaluations_since_best").get<std::int64_t>();
         state.bad_steps = json.at("bad_steps").get<std::int64_t>();
         state.seconds = json.at("seconds").get<double>();
+        const LossScale first;
+        state.loss_scale = {json.value("loss_scale", first.scale),
+                            json.value("loss_scale_good_steps", first.good_steps)};
         state.epoch_seconds = json.value("epoch_seconds", 0.0);
         state.tested = json.value("tested", false);
         return state;

@@ -18,6 +18,13 @@ struct Totals {
     [[nodiscard]] double accuracy() const { return images > 0 ? correct / images : 0; }
 };
 
+/// Of fp16 (NETWORKS.md section 3).
+struct LossScale {
+    double scale = 65536;
+    double good_steps = 0; ///< since it last changed
+    friend bool operator==(const LossScale&, const LossScale&) = default;
+};
+
 /// Where a run stands: everything besides the network's values that a checkpoint must hold so that the run goes on as
 /// if it had never been interrupted. There is no other random state: the order of images and their augmentation are
 /// functions of (seed, epoch, place in the epoch), first values of (seed, name).
@@ -31,6 +38,7 @@ struct RunState {
     std::int64_t best_epoch = 0;
     std::int64_t evaluations_since_best = 0;
     std::int64_t bad_steps = 0; ///< steps in a row whose loss or gradient is not finite
+    LossScale loss_scale;       ///< when the checkpoint was written
     double seconds = 0;         ///< time spent in training and evaluation
     double epoch_seconds = 0;   ///< of it in the current epoch
     bool tested = false;        ///< the test at the end is done

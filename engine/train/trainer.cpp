@@ -90,6 +90,7 @@ void Trainer::begin_or_resume() {
     store_ = std::move(start.store);
     if (start.from_checkpoint)
         checkpoints_->resumed_from(state_.step);
+    setup_.network->set_loss_scale(state_.loss_scale);
     setup_.network->load(store_);
     loop_.emplace(setup_, state_, control_, events_);
     control_.set_position(static_cast<double>(state_.epoch), state_.step);

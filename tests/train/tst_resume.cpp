@@ -16,6 +16,7 @@ private slots:
     void any_stop_point_gives_the_same_bits();
     void five_cycles_repeat_step_and_learning_rate_columns();
     void a_pause_gives_memory_back_and_changes_nothing();
+    void the_loss_scale_goes_on();
     void a_pause_within_a_step_changes_nothing();
     void a_checkpoint_wished_for_within_a_step();
     void going_back_to_a_checkpoint_repeats_what_came_after_it();
@@ -101,6 +102,24 @@ void TestResume::five_cycles_repeat_step_and_learning_rate_columns() {
         return rows;
     };
     QCOMPARE(columns(run), columns(whole));
+}
+
+/// In fp16 the scale, and the steps since it last changed, are part of the run's state.
+void TestResume::the_loss_scale_goes_on() {
+    SmallRun run({"backend=reference", "toggles.precision=fp16"});
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(9, Command::pause)).phase, std::string("finished"));
+    auto state = run.last().info.run_state;
+    QVERIFY(state.at("step") > 10);
+    QCOMPARE(state.at("loss_scale"), Json(65536.0));
+    QCOMPARE(state.at("loss_scale_good_steps").get<double>(), state.at("step").get<double>());
+
+    SmallRun stopped({"backend=reference", "toggles.precision=fp16"});
+    QCOMPARE(stopped.train(log, CommandAt(9, Command::stop)).phase, std::string("stopped"));
+    QVERIFY(stopped.last().info.run_state.at("loss_scale_good_steps") > 0);
+    QCOMPARE(stopped.train(log).phase, std::string("finished"));
+    state = stopped.last().info.run_state;
+    QCOMPARE(state.at("loss_scale_good_steps").get<double>(), state.at("step").get<double>());
 }
 
 void TestResume::a_pause_gives_memory_back_and_changes_nothing() {
