@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/worker_process.h"
 
-#include <QProcessEnvironment>
 #include <csignal>
 
 namespace espalier {
@@ -10,16 +9,6 @@ namespace {
 constexpr std::size_t longest_error_line = 4096;
 constexpr int cannot_start = 127;
 
-/// OpenMP's threads wait for each other by spinning, milliseconds long where GNU's library is left alone. On a machine that
-/// also does other work a spinning thread keeps the one that it waits for from running: a step then takes ten times as long.
-/// The library reads this before main, so that only the parent can say it.
-QProcessEnvironment worker_environment() {
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    if (!environment.contains("GOMP_SPINCOUNT") && !environment.contains("OMP_WAIT_POLICY"))
-        environment.insert("GOMP_SPINCOUNT", "2000");
-    return environment;
-}
-
 } // namespace
 
 WorkerProcess::WorkerProcess(Program program, Handlers handlers, Patience patience)
@@ -27,7 +16,6 @@ WorkerProcess::WorkerProcess(Program program, Handlers handlers, Patience patien
       output_([this](Json event) { handlers_.event(std::move(event)); },
               [this](std::string_view text) { handlers_.noise(text); }) {
     next_rung_.setSingleShot(true);
-    process_.setProcessEnvironment(worker_environment());
     QObject::connect(&next_rung_, &QTimer::timeout, &process_,
                      [this] { climb(static_cast<Rung>(static_cast<int>(rung_) + 1)); });
     QObject::connect(&process_, &QProcess::readyReadStandardOutput, &process_, [this] { read_output(); });

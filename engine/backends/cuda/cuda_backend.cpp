@@ -38,11 +38,10 @@ private:
 };
 
 DeviceInfo first_usable() {
-    Support why = available();
     for (auto& device : devices())
         if (device.usable)
             return device;
-    throw DeviceError(why.reason.empty() ? "There is no GPU that can be used." : why.reason);
+    throw DeviceError(available().reason);
 }
 
 class CudaBackend final : public Backend {

@@ -5,6 +5,7 @@
 #include "backends/cuda/kernels/convolution_epilogue.h"
 #include "backends/cuda/kernels/direct_convolution.h"
 #include "backends/cuda/lowering/depthwise.h"
+#include "backends/cuda/lowering/filter_order.h"
 #include "backends/cuda/lowering/lowering.h"
 #include "base/error.h"
 
@@ -13,20 +14,6 @@ namespace {
 
 using cudnn::Problem;
 using Direction = Problem::Direction;
-
-/// The orders in which the three tensors of a convolution lie. Groups are torn apart by padding, unless each is of
-/// whole blocks.
-struct Orders {
-    Order images = Order::channels_last;
-    Order filter = Order::filter;
-
-    explicit Orders(std::int64_t groups) {
-        if (groups > 1) {
-            images = Order::channels_last_packed;
-            filter = Order::filter_packed;
-        }
-    }
-};
 
 /// Extents as the library sees them: padding channels are channels.
 std::array<std::int64_t, 4> image_extents(const Layout& layout) {
@@ -135,7 +122,7 @@ void lower_direct(const Context& c, Lowered& lowered, const Problem& problem, Co
 }
 
 Lowered finish(const Context& c, Lowered lowered, const Problem& problem, ConvolutionKernel::Places places,
-               std::optional<Epilogue> epilogue = {}) {
+               std::optional<Epilogue> epilogue) {
     if (auto plan = library_plan(c, problem)) {
         lowered.workspace = plan->workspace();
         lowered.kernel = std::make_unique<ConvolutionKernel>(c, std::move(plan), places, epilogue);
@@ -145,13 +132,6 @@ Lowered finish(const Context& c, Lowered lowered, const Problem& problem, Convol
     return lowered;
 }
 
-Layout images(const Tensor& tensor, const Orders& orders) {
-    return make_layout(tensor.shape, tensor.type, orders.images);
-}
-Layout filter(const Tensor& tensor, const Orders& orders) {
-    return make_layout(tensor.shape, tensor.type, orders.filter);
-}
-
 std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu) {
     if (!c.has_input(2) && !relu)
         return std::nullopt;
@@ -159,63 +139,40 @@ std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu
     return Epilogue{rows.count(), rows.channels, rows.pitch, relu, description(y).type};
 }
 
-Lowered lower_conv2d(const Context& c) {
-    if (is_depthwise(c))
-        return lower_depthwise(c);
+/// A convolution in one of its directions, its three tensors wherever the op has them.
+Lowered lower(const Context& c, Direction direction, ConvolutionKernel::Places places) {
     const auto shape = Convolution::from(c.op.attributes);
-    const Orders orders(shape.groups);
     Lowered result = c.plain();
-    result.inputs[0] = images(c.input(0), orders);
-    result.inputs[1] = filter(c.input(1), orders);
-    result.outputs[0] = images(c.output(0), orders);
-    const auto problem =
-        problem_of(c, shape, Direction::forward, result.inputs[0], result.inputs[1], result.outputs[0]);
+    const auto tensor = [&](int place) -> const Tensor& {
+        return place < 0 ? c.output(0) : c.input(static_cast<std::size_t>(place));
+    };
+    const auto lay_out = [&](int place, Order order) {
+        auto& layout = place < 0 ? result.outputs[0] : result.inputs[static_cast<std::size_t>(place)];
+        return layout = make_layout(tensor(place).shape, tensor(place).type, order);
+    };
+    // Padding would tear groups apart, unless each is of whole blocks.
+    const auto images = shape.groups > 1 ? Order::channels_last_packed : Order::channels_last;
+    const auto x = lay_out(places.x, images), y = lay_out(places.y, images);
+    const auto w = lay_out(places.w, filter_order(c.settings, c.op, tensor(places.w).shape));
     const auto epilogue = epilogue_of(c, result.outputs[0], shape.relu);
-    return finish(c, std::move(result), problem, {0, 1, -1}, epilogue);
+    return finish(c, std::move(result), problem_of(c, shape, direction, x, w, y), places, epilogue);
+}
+
+Lowered lower_conv2d(const Context& c) {
+    return is_depthwise(c) ? lower_depthwise(c) : lower(c, Direction::forward, {0, 1, -1});
 }
 
 Lowered lower_conv2d_input_gradient(const Context& c) { // gy, w -> gx
-    if (is_depthwise(c))
-        return lower_depthwise_input_gradient(c);
-    const auto shape = Convolution::from(c.op.attributes);
-    const Orders orders(shape.groups);
-    Lowered result = c.plain();
-    result.inputs[0] = images(c.input(0), orders);
-    result.inputs[1] = filter(c.input(1), orders);
-    result.outputs[0] = images(c.output(0), orders);
-    const auto problem =
-        problem_of(c, shape, Direction::input_gradient, result.outputs[0], result.inputs[1], result.inputs[0]);
-    return finish(c, std::move(result), problem, {-1, 1, 0});
+    return is_depthwise(c) ? lower_depthwise_input_gradient(c) : lower(c, Direction::input_gradient, {-1, 1, 0});
 }
 
 Lowered lower_conv2d_weight_gradient(const Context& c) { // x, gy -> gw
-    if (is_depthwise(c))
-        return lower_depthwise_weight_gradient(c);
-    const auto shape = Convolution::from(c.op.attributes);
-    const Orders orders(shape.groups);
-    Lowered result = c.plain();
-    result.inputs[0] = images(c.input(0), orders);
-    result.inputs[1] = images(c.input(1), orders);
-    result.outputs[0] = filter(c.output(0), orders);
-    const auto problem =
-        problem_of(c, shape, Direction::weight_gradient, result.inputs[0], result.outputs[0], result.inputs[1]);
-    return finish(c, std::move(result), problem, {0, -1, 1});
+    return is_depthwise(c) ? lower_depthwise_weight_gradient(c) : lower(c, Direction::weight_gradient, {0, -1, 1});
 }
 
 /// The input gradient of the convolution that goes the other way: x stands for gy, y for gx.
 Lowered lower_conv_transpose2d(const Context& c) {
-    if (is_depthwise(c))
-        return lower_depthwise_transposed(c);
-    const auto shape = Convolution::from(c.op.attributes);
-    const Orders orders(shape.groups);
-    Lowered result = c.plain();
-    result.inputs[0] = images(c.input(0), orders);
-    result.inputs[1] = filter(c.input(1), orders);
-    result.outputs[0] = images(c.output(0), orders);
-    const auto problem =
-        problem_of(c, shape, Direction::input_gradient, result.outputs[0], result.inputs[1], result.inputs[0]);
-    const auto epilogue = epilogue_of(c, result.outputs[0], false);
-    return finish(c, std::move(result), problem, {-1, 1, 0}, epilogue);
+    return is_depthwise(c) ? lower_depthwise_transposed(c) : lower(c, Direction::input_gradient, {-1, 1, 0});
 }
 
 } // namespace
