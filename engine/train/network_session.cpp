@@ -41,7 +41,8 @@ Graph training_graph(const RunConfig& config) {
 NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit)
     : config_(config), session_(backend, {.plans = plans_kept,
                                           .memory_limit = memory_limit,
-                                          .recorded = config.toggles.effective().cuda_graphs}) {
+                                          .recorded = config.toggles.effective().cuda_graphs}),
+      runs_kernel_by_kernel_(backend.in_host_memory()) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precision();
 }
@@ -138,7 +139,8 @@ void NetworkSession::give_up_step() {
     rows_written_ = before_.rows_written;
 }
 
-bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled, const Interrupt& interrupt) {
+bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled, const Interrupt& asked) {
+    const auto interrupt = runs_kernel_by_kernel_ ? asked : Interrupt();
     const auto& step = training_step(
         batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps});
     auto& plan = plan_of(step);

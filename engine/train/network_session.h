@@ -75,7 +75,8 @@ public:
 
     /// One part of a training step. Its result comes later with take_history(), so that no step waits for the host.
     /// False if `interrupt` (the same for all parts of a step) left it: then everything is as it was before the step's
-    /// first part. A step that may be left costs a copy of the running statistics.
+    /// first part. A step that may be left costs a copy of the running statistics. On a device of its own no step is left:
+    /// it is enqueued at once.
     bool train(const BatchView& batch, const StepPlace& place, bool profiled = false, const Interrupt& interrupt = {});
     /// Puts everything back to before the first part of the step that was trained last and may be left.
     void give_up_step();
@@ -113,6 +114,7 @@ private:
 
     RunConfig config_;
     Session session_;
+    bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done
     std::map<std::string, Step> steps_;
     LossScale loss_scale_;
     std::int64_t rows_written_ = 0;
