@@ -35,7 +35,8 @@ std::vector<BackendStatus> available_backends() {
     std::vector<BackendStatus> backends;
     for (const auto& definition : BackendRegistry::instance().definitions())
         backends.push_back(
-            {definition.name, definition.description, definition.available ? definition.available() : Support{}});
+            {definition.name, definition.description, definition.available ? definition.available() : Support{},
+             definition.devices ? definition.devices() : std::vector<DeviceDescription>(), definition.precisions});
     return backends;
 }
 

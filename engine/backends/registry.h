@@ -11,6 +11,16 @@
 
 namespace espalier {
 
+/// One device of a backend, as a person tells it from others.
+struct DeviceDescription {
+    std::string name; ///< "NVIDIA H100 80GB HBM3"
+    std::string uuid;
+    std::string compute_capability; ///< "9.0"
+    std::size_t memory_bytes = 0;
+    std::size_t free_bytes = 0; ///< when it was asked
+    Support usable;
+};
+
 /// A backend that this program may use.
 struct BackendDefinition {
     std::string name;        ///< "cpu", "cuda", "reference"
@@ -19,6 +29,9 @@ struct BackendDefinition {
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
     /// Whether it can be made on this machine. Never throws. Empty: always.
     std::function<Support()> available;
+    /// Every device, each tried. Never throws. Empty: the backend is the processor.
+    std::function<std::vector<DeviceDescription>()> devices;
+    std::vector<std::string> precisions{"fp32"}; ///< that it computes in, the usual one first
 };
 
 /// Whether a backend can be used here, and why not.
@@ -26,6 +39,8 @@ struct BackendStatus {
     std::string name;
     std::string description;
     Support available;
+    std::vector<DeviceDescription> devices;
+    std::vector<std::string> precisions;
 };
 
 /// Backends by name.

@@ -42,6 +42,7 @@ struct BackendOptions {
     bool deterministic = false;       ///< only kernels that give the same bits every time
     bool winograd = true;             ///< fast convolution with a slightly larger rounding error (1e-6 to 3e-6)
     bool reference_separable = false; ///< depthwise by the library, no kernel of ours
+    bool library = true;              ///< false: convolutions by kernels of our own alone (GPU)
     bool tf32 = false;                ///< products of f32 may round their factors to 10 bits (GPU tensor cores)
     bool tune = false;                ///< algorithms are chosen by timing them, not by the library's guess
 };

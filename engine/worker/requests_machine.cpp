@@ -47,31 +47,36 @@ std::string processor_name() {
     return vectors.empty() ? name : name + " (" + vectors + ")";
 }
 
-Json device(const std::string& backend, const std::string& name, const Support& support) {
-    return {{"backend", backend},
+Json entry(const BackendStatus& backend, const std::string& name, const Support& support) {
+    return {{"backend", backend.name},
             {"name", name},
             {"uuid", ""},
             {"usable", support.yes},
             {"reason", support.reason},
             {"threads", usable_threads()},
             {"memory_bytes", machine_memory().value_or(0)},
-            {"precisions", support.yes ? Json{"fp32"} : Json::array()}};
+            {"precisions", support.yes ? Json(backend.precisions) : Json::array()}};
+}
+
+Json entry(const BackendStatus& backend, const DeviceDescription& device) {
+    auto result = entry(backend, device.name, device.usable ? backend.available : device.usable);
+    result["uuid"] = device.uuid;
+    result["compute_capability"] = device.compute_capability;
+    result["memory_bytes"] = device.memory_bytes;
+    result["free_bytes"] = device.free_bytes;
+    return result;
 }
 
 } // namespace
 
 Json answer_probe(const Json&, const RequestContext&) {
     Json devices = Json::array();
-    bool cuda = false;
-    for (const auto& status : available_backends()) {
-        cuda = cuda || status.name == "cuda";
-        devices.push_back(
-            device(status.name, status.name == "cpu" ? processor_name() : status.description, status.available));
-    }
-    if (!cuda) {
-        auto entry = device("cuda", "NVIDIA GPU", Support::no("This build has no CUDA backend yet."));
-        entry["threads"] = entry["memory_bytes"] = 0;
-        devices.push_back(std::move(entry));
+    for (const auto& backend : available_backends()) {
+        for (const auto& device : backend.devices)
+            devices.push_back(entry(backend, device));
+        if (backend.devices.empty())
+            devices.push_back(
+                entry(backend, backend.name == "cpu" ? processor_name() : backend.description, backend.available));
     }
     return {{"devices", std::move(devices)},
             {"host", QSysInfo::machineHostName().toStdString()},

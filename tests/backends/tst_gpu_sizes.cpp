@@ -63,6 +63,12 @@ std::vector<OpCase> cases() {
     return result;
 }
 
+/// Empty where there is a GPU to test.
+std::string why_no_gpu() {
+    const auto backends = available_backends();
+    return std::ranges::find(backends, "cuda", &BackendStatus::name)->available.reason;
+}
+
 } // namespace
 
 /// The GPU next to the reference at sizes where its kernels go other ways than in the small cases of every op.
@@ -70,6 +76,28 @@ class GpuSizes : public QObject {
     Q_OBJECT
 
 private slots:
+    /// What serves where the library refuses: our direct kernel, and no depthwise kernels before it.
+    void convolutions_do_without_the_library() {
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
+        BackendOptions options;
+        options.library = false;
+        options.reference_separable = true;
+        const auto tested = make_backend("cuda", options), reference = make_backend("reference", {});
+        int ran = 0;
+        for (const auto& op_case : op_cases()) {
+            if (!op_case.kind.starts_with("conv"))
+                continue;
+            const auto gradients = applies(op_case, Gradients::all) ? Gradients::all : Gradients::none;
+            const auto text = differences(run_case(op_case, gradients, *reference),
+                                          run_case(op_case, gradients, *tested), op_case.tolerance);
+            if (!text.empty())
+                QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
+            ++ran;
+        }
+        QVERIFY(ran > 10);
+    }
+
     void agree_with_the_reference_data() {
         QTest::addColumn<std::size_t>("index");
         const auto all = cases();
@@ -78,10 +106,8 @@ private slots:
     }
     void agree_with_the_reference() {
         QFETCH(std::size_t, index);
-        const auto backends = available_backends();
-        const auto cuda = std::ranges::find(backends, "cuda", &BackendStatus::name);
-        if (cuda == backends.end() || !cuda->available)
-            QSKIP(cuda == backends.end() ? "this build has no GPU engine" : cuda->available.reason.c_str());
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
         const auto tested = make_backend("cuda", {}), reference = make_backend("reference", {});
         const auto op_case = cases()[index];
         const auto gradients = applies(op_case, Gradients::all) ? Gradients::all : Gradients::none;

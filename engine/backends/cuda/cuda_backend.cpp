@@ -44,6 +44,14 @@ DeviceInfo first_usable() {
     throw DeviceError(available().reason);
 }
 
+std::vector<DeviceDescription> descriptions() {
+    std::vector<DeviceDescription> result;
+    for (auto& device : devices())
+        result.push_back({device.name, device.uuid, std::to_string(device.major) + "." + std::to_string(device.minor),
+                          device.memory, device.free, device.usable});
+    return result;
+}
+
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(const BackendOptions& options)
@@ -148,8 +156,13 @@ private:
 } // namespace
 
 BackendDefinition cuda_backend() {
-    return {"cuda", "NVIDIA GPU, CUDA " + versions().runtime + ", cuDNN " + versions().cudnn, 10,
-            [](const BackendOptions& options) { return std::make_unique<CudaBackend>(options); }, available};
+    return {"cuda",
+            "NVIDIA GPU, CUDA " + versions().runtime + ", cuDNN " + versions().cudnn,
+            10,
+            [](const BackendOptions& options) { return std::make_unique<CudaBackend>(options); },
+            available,
+            descriptions,
+            {"fp16", "bf16", "tf32", "fp32"}};
 }
 
 } // namespace espalier

@@ -88,6 +88,8 @@ private:
 
 /// The library's plan; null if it has none, or does not take the problem at all.
 std::shared_ptr<const cudnn::Plan> library_plan(const Context& c, const Problem& problem) {
+    if (!c.settings.options.library)
+        return nullptr;
     try {
         return c.settings.planner->plan(problem);
     } catch (const DeviceError&) {
