@@ -3,6 +3,7 @@
 #include "io/checkpoint_folder.h"
 #include "schema_check.h"
 #include "serve_runs.h"
+#include "worker/run_link.h"
 
 #include <QTemporaryDir>
 #include <QtTest>

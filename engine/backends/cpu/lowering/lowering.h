@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cpu/layout.h"
+#include "backends/op_context.h"
 #include "plan/backend.h"
 
 #include <functional>
@@ -46,29 +47,17 @@ struct Settings {
     BackendOptions options;
 };
 
-/// One op to be lowered.
-class Context {
+/// One op to be lowered here.
+class Context : public OpContext {
 public:
     Context(const Settings& shared, const Graph& whole, const Op& one, std::span<const Layout> given,
             std::span<const Layout> given_outputs)
-        : settings(shared), kernels(*shared.kernels), threads(shared.threads), graph(whole), op(one), given_(given),
-          given_outputs_(given_outputs) {}
+        : OpContext(whole, one, given, given_outputs), settings(shared), kernels(*shared.kernels),
+          threads(shared.threads) {}
 
     const Settings& settings;
     const KernelTable& kernels;
     int threads;
-    const Graph& graph;
-    const Op& op;
-
-    [[nodiscard]] bool has_input(std::size_t i) const { return i < op.inputs.size() && op.inputs[i] != no_tensor; }
-    [[nodiscard]] bool has_output(std::size_t i) const { return i < op.outputs.size() && op.outputs[i] != no_tensor; }
-    [[nodiscard]] const Tensor& input(std::size_t i) const { return graph.tensor(op.inputs.at(i)); }
-    [[nodiscard]] const Tensor& output(std::size_t i) const { return graph.tensor(op.outputs.at(i)); }
-    /// The layout that an input has now; undefined if it is free.
-    [[nodiscard]] Layout given(std::size_t i) const { return i < given_.size() ? given_[i] : Layout{}; }
-    [[nodiscard]] Layout given_output(std::size_t i) const {
-        return i < given_outputs_.size() ? given_outputs_[i] : Layout{};
-    }
 
     /// Row-major, as most small tensors are kept; undefined for no_tensor.
     [[nodiscard]] Layout plain_input(std::size_t i) const;
@@ -86,9 +75,6 @@ public:
     [[nodiscard]] std::int64_t preferred(std::int64_t channels) const {
         return preferred_block(channels, kernels.vector_width >= 16 ? 16 : 8);
     }
-
-private:
-    std::span<const Layout> given_, given_outputs_;
 };
 
 /// Floats in memory, with padding.

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/layout.h"
+#include "backends/op_context.h"
 #include "plan/backend.h"
 
 #include <cuda_runtime_api.h>
@@ -48,26 +49,14 @@ struct Settings {
     cudnn::Planner* planner = nullptr;
 };
 
-/// One op to be lowered.
-class Context {
+/// One op to be lowered here.
+class Context : public OpContext {
 public:
     Context(const Settings& shared, const Graph& whole, const Op& one, std::span<const Layout> given,
             std::span<const Layout> given_outputs)
-        : settings(shared), graph(whole), op(one), given_(given), given_outputs_(given_outputs) {}
+        : OpContext(whole, one, given, given_outputs), settings(shared) {}
 
     const Settings& settings;
-    const Graph& graph;
-    const Op& op;
-
-    [[nodiscard]] bool has_input(std::size_t i) const { return i < op.inputs.size() && op.inputs[i] != no_tensor; }
-    [[nodiscard]] bool has_output(std::size_t i) const { return i < op.outputs.size() && op.outputs[i] != no_tensor; }
-    [[nodiscard]] const Tensor& input(std::size_t i) const { return graph.tensor(op.inputs.at(i)); }
-    [[nodiscard]] const Tensor& output(std::size_t i) const { return graph.tensor(op.outputs.at(i)); }
-    /// The layout that an input has now; undefined if it is free.
-    [[nodiscard]] Layout given(std::size_t i) const { return i < given_.size() ? given_[i] : Layout{}; }
-    [[nodiscard]] Layout given_output(std::size_t i) const {
-        return i < given_outputs_.size() ? given_outputs_[i] : Layout{};
-    }
 
     /// Every tensor in the layout of its rank: [N,C,H,W] channels last, everything else row-major. What a lowering then
     /// changes.
@@ -77,9 +66,6 @@ public:
     /// For ops on flat arrays: inputs [first, last) and every computed output in one layout, that of the first input
     /// which has one that is not row-major.
     [[nodiscard]] Lowered flat(std::size_t first, std::size_t last) const;
-
-private:
-    std::span<const Layout> given_, given_outputs_;
 };
 
 /// A kernel of our own from its name and what it enqueues.
