@@ -3,6 +3,7 @@
 
 #include "worker/protocol.h"
 
+#include <QByteArray>
 #include <bit>
 #include <cstring>
 
@@ -17,12 +18,16 @@ static_assert(std::endian::native == std::endian::little,
 template <typename Number>
 std::vector<Number> unpacked(const Json& column) {
     std::vector<Number> values;
-    const auto bytes = protocol::from_base64(column.get_ref<const std::string&>());
-    if (!bytes || bytes->size() % sizeof(Number) != 0)
+    const auto& text = column.get_ref<const std::string&>();
+    const auto bytes =
+        QByteArray::fromBase64Encoding(QByteArray::fromRawData(text.data(), static_cast<qsizetype>(text.size())),
+                                       QByteArray::AbortOnBase64DecodingErrors);
+    const auto size = static_cast<std::size_t>(bytes.decoded.size());
+    if (!bytes || size % sizeof(Number) != 0)
         return values;
-    values.resize(bytes->size() / sizeof(Number));
+    values.resize(size / sizeof(Number));
     if (!values.empty())
-        std::memcpy(values.data(), bytes->data(), bytes->size());
+        std::memcpy(values.data(), bytes.decoded.constData(), size);
     return values;
 }
 

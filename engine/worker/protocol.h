@@ -40,11 +40,6 @@ void check_version(std::string_view other);
 [[nodiscard]] std::int64_t whole_at(const Json& object, std::string_view key, std::int64_t otherwise = 0);
 [[nodiscard]] bool flag_at(const Json& object, std::string_view key, bool otherwise = false);
 
-/// RFC 4648, with padding; numbers in it are little endian.
-[[nodiscard]] std::string to_base64(std::string_view bytes);
-/// Nothing if the text is no base64.
-[[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
-
 /// The message as one line (with LF) or, if it is too long, as several: an answer becomes parts and an answer, an event
 /// becomes events (per-step values are shared out, other arrays follow in events marked `continued`, long texts are
 /// cut). Invalid UTF-8 becomes U+FFFD. Throws Error if the message cannot be split.

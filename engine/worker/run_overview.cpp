@@ -4,13 +4,19 @@
 #include "base/error.h"
 #include "worker/protocol.h"
 
+#include <QByteArray>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 namespace espalier {
 namespace {
+
+std::string base64(std::string_view bytes) {
+    return QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toBase64().toStdString();
+}
 
 constexpr std::int64_t most_buckets = 1024;
 
@@ -41,7 +47,7 @@ public:
 
 private:
     static std::string text(const std::vector<float>& values) {
-        return protocol::to_base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+        return base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
     }
 
     std::vector<float> low_, high_;
@@ -172,7 +178,7 @@ std::string packed_event(const ColumnTable& table, const std::vector<std::string
         if (steps ? std::ranges::find(wanted, column.name) == wanted.end() : column.name == "time")
             continue;
         text += ',' + Json(column.name).dump(-1, ' ', false, Json::error_handler_t::replace) + ":\"";
-        text += protocol::to_base64(column.bytes);
+        text += base64(column.bytes);
         text += '"';
     }
     return text + '}';

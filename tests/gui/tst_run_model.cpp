@@ -11,6 +11,15 @@ using namespace espalier::test;
 
 namespace {
 
+/// As packed events have their columns.
+template <class Numbers>
+std::string base64_of(const Numbers& values) {
+    const auto bytes = values.size() * sizeof(values.front());
+    return QByteArray(reinterpret_cast<const char*>(values.data()), static_cast<qsizetype>(bytes))
+        .toBase64()
+        .toStdString();
+}
+
 void feed(RunModel& model, const Json& event) { model.apply(read_event(event)); }
 
 void feed_all(RunModel& model, const std::vector<Json>& events) {
@@ -150,10 +159,7 @@ private slots:
     void packed_events_are_the_same_run() {
         RunModel by_lines(QStringLiteral("r")), packed(QStringLiteral("r"));
         SampleRun run;
-        const auto text = [](const auto& values) {
-            return protocol::to_base64(
-                {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values.front())});
-        };
+        const auto text = [](const auto& values) { return base64_of(values); };
         std::vector<float> loss, accuracy, seconds;
         std::vector<double> at, weights, gflops;
         const auto flush = [&] {
@@ -213,9 +219,7 @@ private slots:
     }
 
     void an_overview_becomes_curves() {
-        const auto text = [](std::vector<float> values) {
-            return protocol::to_base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
-        };
+        const auto text = [](const std::vector<float>& values) { return base64_of(values); };
         const Json series{{"low", text({1, 2, NAN})}, {"high", text({3, 2, NAN})}, {"mean", text({2, 2, NAN})}};
         Json overview{{"steps", 25},   {"width", 10},
                       {"buckets", 3},  {"steps_per_epoch", 5.0},

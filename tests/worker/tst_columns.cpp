@@ -312,10 +312,10 @@ private slots:
         QVERIFY(buckets <= 1024 && steps > 1024);
         QVERIFY(!overview.at("series").contains("accuracy")); // not asked for
         const auto values = [&](const char* what) {
-            const auto bytes =
-                protocol::from_base64(overview.at("series").at("loss").at(what).get<std::string>()).value();
-            std::vector<float> numbers(bytes.size() / sizeof(float));
-            std::memcpy(numbers.data(), bytes.data(), bytes.size());
+            const auto bytes = QByteArray::fromBase64(
+                QByteArray::fromStdString(overview.at("series").at("loss").at(what).get<std::string>()));
+            std::vector<float> numbers(static_cast<std::size_t>(bytes.size()) / sizeof(float));
+            std::memcpy(numbers.data(), bytes.constData(), static_cast<std::size_t>(bytes.size()));
             return numbers;
         };
         const auto low = values("low"), high = values("high");
@@ -331,18 +331,6 @@ private slots:
             }
         QCOMPARE(low, least);
         QCOMPARE(high, most);
-    }
-
-    void base64_goes_there_and_back() {
-        std::string bytes;
-        for (int i = 0; i < 300; ++i) {
-            const auto text = protocol::to_base64(bytes);
-            QCOMPARE(QByteArray::fromStdString(text), QByteArray::fromStdString(bytes).toBase64());
-            QCOMPARE(protocol::from_base64(text).value(), bytes);
-            bytes += static_cast<char>(i * 37);
-        }
-        for (const char* wrong : {"abc", "a===", "ab!=", "\xff\xff\xff\xff"})
-            QVERIFY(!protocol::from_base64(wrong));
     }
 };
 

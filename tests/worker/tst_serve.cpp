@@ -196,9 +196,11 @@ private slots:
                     const auto fault = schema_.fault(event, "packed." + event.at("type").get<std::string>());
                     if (!fault.empty() || event.contains("accuracy"))
                         qFatal("%s", fault.c_str());
-                    const auto bytes = protocol::from_base64(event.at("loss").get<std::string>()).value();
-                    std::vector<float> losses(bytes.size() / sizeof(float));
-                    std::memcpy(losses.data(), bytes.data(), bytes.size());
+                    const auto bytes =
+                        QByteArray::fromBase64(QByteArray::fromStdString(event.at("loss").get<std::string>()));
+                    const auto size = static_cast<std::size_t>(bytes.size());
+                    std::vector<float> losses(size / sizeof(float));
+                    std::memcpy(losses.data(), bytes.constData(), size);
                     story.insert(story.end(), losses.begin(), losses.end());
                 } else if (protocol::is_event(event, "steps")) {
                     for (const auto& loss : event.at("loss"))
