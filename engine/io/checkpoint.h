@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/file_operations.h"
 #include "base/json.h"
-#include "io/file_operations.h"
 #include "nn/network_spec.h"
 #include "nn/parameter_store.h"
 

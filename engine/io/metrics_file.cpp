@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/metrics_file.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "io/atomic_file.h"
+#include "base/file_operations.h"
 #include "io/csv.h"
-#include "io/file_operations.h"
 
 #include <cerrno>
 #include <charconv>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/run_folder.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "io/atomic_file.h"
+#include "base/user_folders.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
@@ -15,11 +15,6 @@ namespace espalier {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 std::string timestamp() {
     const std::time_t now = std::time(nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/safetensors.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "io/atomic_file.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #include "worker/event_files.h"
 
 #include "base/error.h"
-#include "io/file_operations.h"
+#include "base/file_operations.h"
 #include "worker/protocol.h"
 
 #include <algorithm>

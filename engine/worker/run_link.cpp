@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/run_link.h"
 
-#include "io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "worker/protocol.h"
 
 #include <QLocalSocket>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "io/atomic_file.h"
 #include "io/checkpoint_folder.h"
 #include "io/exports.h"
 #include "io/run_folder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file_operations.h"
+#include "base/file_operations.h"
 
 #include <io.h>
 #include <windows.h>

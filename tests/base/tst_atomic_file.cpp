@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
-#include "io/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <QTemporaryDir>
 #include <QtTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/file_operations.h"
+#include "base/file_operations.h"
 
 #include <string_view>
 
