@@ -279,7 +279,7 @@ void MainWindow::show_device(const Json& probe) {
 
 void MainWindow::update_controls() {
     const RunModel* run = current();
-    tool_bar_->set_run(run, run && store_->is_loading(run->path()));
+    tool_bar_->set_run(run ? std::optional(store_->state_of(run->path())) : std::nullopt);
     notifications_->set_run(run);
 }
 

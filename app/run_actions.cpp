@@ -27,7 +27,7 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         more_epochs(run);
     } else if (action == u"resume_safe") {
         resume(run.path(), true);
-    } else if (action == u"resume" && !is_active(run.state())) {
+    } else if (action == u"resume" && !store_->is_active(run.path())) {
         resume(run.path(), safe_mode_);
     } else {
         store_->command(run.path(), action);

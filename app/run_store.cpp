@@ -155,14 +155,17 @@ bool RunStore::is_loading(const QString& path) const {
     return found != loading_.end() && found->second;
 }
 
-bool RunStore::is_active(const QString& path) const {
-    if (const auto model = models_.find(path); model != models_.end() && !is_loading(path))
-        return espalier::is_active(model->second->state());
+RunState RunStore::state_of(const QString& path) const {
+    const auto model = models_.find(path);
+    if (model != models_.end() && !is_loading(path))
+        return model->second->state();
     for (const RunEntry& entry : runs_)
         if (entry.id == path)
-            return espalier::is_active(entry.state);
-    return false;
+            return entry.state;
+    return model != models_.end() ? model->second->state() : RunState::interrupted;
 }
+
+bool RunStore::is_active(const QString& path) const { return espalier::is_active(state_of(path)); }
 
 QStringList RunStore::active() const {
     QStringList paths;

@@ -27,7 +27,9 @@ public:
     [[nodiscard]] bool is_loading(const QString& path) const; ///< its past is still coming in
     /// What is to be seen of a long run while it is loading; null: nothing yet.
     [[nodiscard]] const RunOverview* overview(const QString& path) const;
-    /// Opened or not, whether a worker holds it.
+    /// Opened or not: while its past is still coming in, what the list says.
+    [[nodiscard]] RunState state_of(const QString& path) const;
+    /// Whether a worker holds it.
     [[nodiscard]] bool is_active(const QString& path) const;
     [[nodiscard]] QStringList active() const;
     void start(const Json& config, const QString& name);

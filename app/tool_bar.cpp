@@ -63,7 +63,7 @@ ToolBar::ToolBar(QWidget* parent)
     connect(safe_, &ToggleSwitch::toggled, this, &ToolBar::safe_mode_changed);
     connect(&Theme::instance(), &Theme::changed, this, &ToolBar::paint_icons);
     paint_icons();
-    set_run(nullptr, false);
+    set_run({});
 }
 
 void ToolBar::paint_icons() {
@@ -93,15 +93,13 @@ void ToolBar::show_menu() { menu_->showMenu(); }
 
 void ToolBar::set_safe_mode(bool on) { safe_->setChecked(on); }
 
-void ToolBar::set_run(const RunModel* run, bool loading) {
-    const bool active = run && is_active(run->state());
+void ToolBar::set_run(std::optional<RunState> state) {
+    const bool active = state && is_active(*state);
     for (QPushButton* button : {pause_, stop_, checkpoint_})
         button->setVisible(active);
-    const bool ready = active && !loading;
-    pause_->setEnabled(ready && run->state() != RunState::preparing);
-    stop_->setEnabled(ready);
-    checkpoint_->setEnabled(ready && run->state() == RunState::running);
-    const bool paused = run && run->state() == RunState::paused;
+    pause_->setEnabled(active && state != RunState::preparing);
+    checkpoint_->setEnabled(state == RunState::running);
+    const bool paused = state == RunState::paused;
     if (paused != paused_) {
         paused_ = paused;
         paint_pause();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "run_model.h"
+#include "run_state.h"
 
 #include <QWidget>
+#include <optional>
 
 class QLabel;
 class QMenu;
@@ -25,8 +26,8 @@ public:
     void set_menu(QMenu* menu);
     void show_menu();
     void set_safe_mode(bool on);
-    /// Shows the buttons that the run's state allows; no run: none of them. While its past is `loading` they wait.
-    void set_run(const RunModel* run, bool loading);
+    /// Shows the buttons that the run's state allows; no run: none of them.
+    void set_run(std::optional<RunState> state);
     /// As clicks on the buttons; nothing where the button is hidden or disabled.
     void press_pause();
     void press_stop();

@@ -10,11 +10,12 @@
 //   --noise              lines that are no JSON in between
 //   --mute               answers nothing
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
+//   --slow-past          the newest run is at work, and its past does not come before it has been stopped
 #include "sample_run.h"
 #include "worker/protocol.h"
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -23,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -31,7 +33,7 @@ namespace {
 
 struct Options {
     std::string version{protocol::version};
-    bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false;
+    bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3;
 };
 
@@ -60,15 +62,15 @@ public:
             thread_.join();
     }
     void give_past(std::vector<Json> events) { events_ = std::move(events); }
+    void hold_past_back() { held_ = true; }
 
     void attach(std::int64_t id) {
         const std::lock_guard guard(mutex_);
-        for (const Json& event : events_)
-            send(id, event);
-        output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"caught_up", true}}}));
-        attached_ = id;
-        if (!thread_.joinable() || over_)
-            release();
+        if (held_) {
+            waiting_ = id;
+            return;
+        }
+        send_past(id);
     }
     void command(const std::string& name) {
         const std::lock_guard guard(mutex_);
@@ -80,6 +82,12 @@ public:
             quit_ = true;
         else if (name == "checkpoint")
             save_ = true;
+        if (quit_ && std::exchange(held_, false)) {
+            state_ = "stopped";
+            events_.push_back(sample_.phase("stopped"));
+            if (waiting_)
+                send_past(waiting_);
+        }
         wake_.notify_all();
     }
     [[nodiscard]] Json entry() {
@@ -100,6 +108,14 @@ public:
 private:
     void send(std::int64_t id, const Json& event) {
         output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"event", event}}}));
+    }
+    void send_past(std::int64_t id) { // with the lock held
+        for (const Json& event : events_)
+            send(id, event);
+        output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"caught_up", true}}}));
+        attached_ = id;
+        if (!thread_.joinable() || over_)
+            release();
     }
     void emit(Json event) { // with the lock held
         events_.push_back(std::move(event));
@@ -191,8 +207,8 @@ private:
     SampleRun sample_{63, 12,
                       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
     std::vector<Json> events_;
-    std::int64_t attached_ = 0, flooded_ = 0;
-    bool paused_ = false, quit_ = false, save_ = false, over_ = true;
+    std::int64_t attached_ = 0, waiting_ = 0, flooded_ = 0;
+    bool paused_ = false, quit_ = false, save_ = false, over_ = true, held_ = false;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::thread thread_;
@@ -366,6 +382,7 @@ int main(int argc, char** argv) {
         options.noise |= word == "--noise";
         options.mute |= word == "--mute";
         options.long_past |= word == "--long-past";
+        options.slow_past |= word == "--slow-past";
         if (word == "--fail-at")
             options.fail_at = std::stoll(next());
         if (word == "--crash-at")
@@ -396,6 +413,13 @@ int main(int argc, char** argv) {
         runs["/fake/runs/long-3"] = std::make_unique<FakeRun>("/fake/runs/long-3", "finished");
         runs["/fake/runs/long-3"]->give_past(long_past());
         order.emplace_back("/fake/runs/long-3");
+    }
+    if (options.slow_past) {
+        const std::string path = "/fake/runs/slow-3";
+        runs[path] = std::make_unique<FakeRun>(path, "running");
+        runs[path]->give_past(SampleRun().past(430));
+        runs[path]->hold_past_back();
+        order.push_back(path);
     }
     std::string line;
     while (std::getline(std::cin, line)) {

@@ -159,6 +159,21 @@ private slots:
         }
     }
 
+    void a_run_can_be_stopped_while_its_past_is_still_coming() {
+        WindowDriver driver(engine, {QStringLiteral("--slow-past")});
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 3);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QTRY_VERIFY(driver.run());
+        QVERIFY(driver.window->runs()->is_loading(driver.run()->path()));
+        for (const char* name : {"pause", "stop", "checkpoint"})
+            QTRY_VERIFY(driver.find(QLatin1String(name))->isEnabled());
+        QVERIFY(driver.click(QStringLiteral("stop")));
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+        QCOMPARE(driver.run()->step(), std::int64_t{430});
+        QVERIFY(!driver.find(QStringLiteral("stop"))->isVisible());
+    }
+
     void a_fault_is_said_and_can_be_resumed() {
         WindowDriver driver(engine, {QStringLiteral("--fail-at"), QStringLiteral("20")});
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
