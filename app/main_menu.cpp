@@ -33,6 +33,9 @@ void MainMenu::add_run_menu() {
     add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); });
     add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); });
     run->addSeparator();
+    add(run, tr("Resume from a checkpoint…"), {}, [this] {
+        emit action_requested(QStringLiteral("resume_from"));
+    })->setObjectName(QStringLiteral("resumeFromCheckpoint"));
     add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
     add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_actions.h"
 
+#include "format.h"
+#include "json_convert.h"
 #include "report.h"
 
 #include <QClipboard>
@@ -13,7 +15,10 @@ namespace espalier {
 
 namespace {
 constexpr int most_epochs = 100000; // as the form of a new run
-}
+
+Json safe_settings() { return {{"toggles", Json{{"safe_mode", true}}}}; }
+
+} // namespace
 
 RunActions::RunActions(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {}
 
@@ -25,6 +30,8 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
     } else if (action == u"more_epochs") {
         more_epochs(run);
+    } else if (action == u"resume_from") {
+        choose_checkpoint(run.path());
     } else if (action == u"resume_safe") {
         resume(run.path(), true);
     } else if (action == u"resume" && !store_->is_active(run.path())) {
@@ -35,7 +42,43 @@ void RunActions::perform(const QString& action, const RunModel& run) {
 }
 
 void RunActions::resume(const QString& path, bool safe_mode) {
-    store_->resume(path, safe_mode ? Json{{"toggles", Json{{"safe_mode", true}}}} : Json::object());
+    store_->resume(path, safe_mode ? safe_settings() : Json::object());
+}
+
+void RunActions::choose_checkpoint(const QString& path) {
+    if (store_->is_active(path)) {
+        emit told(tr("Stop the run first: then it can go on from any of its checkpoints."));
+        return;
+    }
+    store_->list_checkpoints(path, [this, path](const Json& checkpoints) {
+        QStringList words;
+        std::vector<QString> names;
+        for (const Json& one : checkpoints) {
+            const QString name = text_at(one, "name");
+            const QString place = tr("step %1, epoch %2")
+                                      .arg(format_count(protocol::number_at(one, "step")))
+                                      .arg(protocol::number_at(one, "epoch"));
+            if (name == u"last") // the newest step's second name
+                continue;
+            words.append(name == u"best" ? tr("the best: %1").arg(place) : place);
+            names.push_back(name);
+        }
+        if (names.empty()) {
+            emit told(tr("The run has no checkpoint to go on from."));
+            return;
+        }
+        auto* dialog = new QInputDialog(window_);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->setObjectName(QStringLiteral("resumeFrom"));
+        dialog->setWindowTitle(tr("Resume from a checkpoint"));
+        dialog->setLabelText(tr("What came after it is taken back; its checkpoints are put aside."));
+        dialog->setComboBoxItems(words);
+        connect(dialog, &QInputDialog::textValueSelected, this, [this, path, words, names](const QString& chosen) {
+            store_->resume(path, safe_mode_ ? safe_settings() : Json::object(),
+                           names[static_cast<std::size_t>(words.indexOf(chosen))]);
+        });
+        dialog->open();
+    });
 }
 
 void RunActions::more_epochs(const RunModel& run) {

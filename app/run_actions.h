@@ -8,7 +8,7 @@ class QWidget;
 namespace espalier {
 
 /// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
-/// commands (pause, resume, stop, checkpoint), and resume_safe, more_epochs, report, folder.
+/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_from, more_epochs, report, folder.
 class RunActions : public QObject {
     Q_OBJECT
 
@@ -25,6 +25,7 @@ signals:
 
 private:
     void resume(const QString& path, bool safe_mode);
+    void choose_checkpoint(const QString& path);
     void more_epochs(const RunModel& run);
 
     RunStore* store_;

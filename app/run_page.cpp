@@ -393,6 +393,8 @@ void RunPage::fill_band() {
                            run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved);
         action(tr("Resume"), "play", true, "resume");
         action(tr("Resume in safe mode"), "shield", false, "resume_safe");
+        if (run_->checkpoint())
+            action(tr("Resume from…"), "revert", false, "resume_from");
         action(tr("Copy report"), "copy", false, "report");
         break;
     }

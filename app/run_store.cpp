@@ -194,8 +194,18 @@ void RunStore::start(const Json& config, const QString& name) {
                        {}});
 }
 
-void RunStore::resume(const QString& path, const Json& set) {
+void RunStore::list_checkpoints(const QString& path, std::function<void(const Json&)> done) {
+    machine_->request("checkpoints", path_argument(path),
+                      {[done](const Json& answer) { done(answer.value("checkpoints", Json::array())); },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
+}
+
+void RunStore::resume(const QString& path, const Json& set, const QString& checkpoint) {
     Json arguments = path_argument(path);
+    if (!checkpoint.isEmpty())
+        arguments["checkpoint"] = checkpoint.toStdString();
     if (!set.empty())
         arguments["set"] = set;
     machine_->request("resume", std::move(arguments),

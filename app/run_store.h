@@ -33,7 +33,10 @@ public:
     [[nodiscard]] bool is_active(const QString& path) const;
     [[nodiscard]] QStringList active() const;
     void start(const Json& config, const QString& name);
-    void resume(const QString& path, const Json& set);
+    /// From the newest checkpoint, or from the one of that name.
+    void resume(const QString& path, const Json& set, const QString& checkpoint = {});
+    /// What can be resumed from (docs/PROTOCOL.md), asked of the machine.
+    void list_checkpoints(const QString& path, std::function<void(const Json& checkpoints)> done);
     /// `done` is called when the run has taken the command or the machine refused it.
     void command(const QString& path, const QString& command, std::function<void()> done = {});
     void remove(const QString& path);

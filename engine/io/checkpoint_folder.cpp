@@ -118,9 +118,18 @@ std::vector<fs::path> CheckpointFolder::step_files() const {
 
 void CheckpointFolder::remove_old(std::int64_t keep) {
     std::error_code ignored; // a file that cannot be removed now is tried again at the next save
+    const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(keep, 2));
     const std::vector<fs::path> files = step_files();
-    for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(keep, 2)); i < files.size(); ++i) {
+    for (std::size_t i = kept; i < files.size(); ++i) {
         fs::remove(files[i], ignored);
+    }
+    // Of what was taken back the newest written are kept, whatever their step.
+    std::vector<fs::path> taken_back = files_in(superseded());
+    std::erase_if(taken_back, [](const fs::path& file) { return !rank_of(file); });
+    std::ranges::stable_sort(taken_back, std::greater{},
+                             [](const fs::path& file) { return std::get<1>(*rank_of(file)); });
+    for (std::size_t i = kept; i < taken_back.size(); ++i) {
+        fs::remove(taken_back[i], ignored);
     }
     for (const fs::path& file : files_in(folder_)) {
         if (AtomicFile::is_temporary(file)) {
@@ -219,14 +228,13 @@ void CheckpointFolder::go_back_to(const fs::path& file) {
     if (fs::exists(best()) && of_later_step(best())) {
         later.push_back(best());
     }
-    const fs::path superseded = folder_ / "superseded";
     std::error_code error;
-    if (!later.empty() && !fs::create_directories(superseded, error) && error) {
-        refuse(superseded, error);
+    if (!later.empty() && !fs::create_directories(superseded(), error) && error) {
+        refuse(superseded(), error);
     }
     for (const fs::path& other : later) {
-        if (const std::error_code fault = operations_.rename(other, superseded / other.filename())) {
-            refuse(superseded / other.filename(), fault);
+        if (const std::error_code fault = operations_.rename(other, superseded() / other.filename())) {
+            refuse(superseded() / other.filename(), fault);
         }
     }
     if (const std::error_code fault = link(of_step, last())) {

@@ -9,7 +9,7 @@ namespace espalier {
 
 /// The folder checkpoints/ of a run: step-00000150.safetensors and so on, best.safetensors, last.safetensors. best and
 /// last are second names (hard links) of a step's file, or copies where the file system has no links. The folder
-/// superseded/ in it holds what a resume from an earlier checkpoint took back.
+/// superseded/ in it holds what a resume from an earlier checkpoint took back, as many files as are kept of the others.
 class CheckpointFolder {
 public:
     explicit CheckpointFolder(std::filesystem::path folder, FileOperations& operations = FileOperations::system());
@@ -22,8 +22,8 @@ public:
         std::vector<std::string> warnings; ///< another name had to be taken; best or last could not be moved
     };
     /// Writes the step's file, makes it last (and best, if it is), then removes all but the newest `keep` (at least 2)
-    /// step files and what died half-written. Throws Error if nothing could be written: then all earlier files are as
-    /// before.
+    /// step files (as many in superseded/) and what died half-written. Throws Error if nothing could be written: then
+    /// all earlier files are as before.
     Saved save(const CheckpointInfo& info, const ParameterStore& store, bool best, std::int64_t keep);
 
     struct Found {
@@ -47,6 +47,7 @@ public:
     [[nodiscard]] std::filesystem::path last() const { return folder_ / "last.safetensors"; }
 
 private:
+    [[nodiscard]] std::filesystem::path superseded() const { return folder_ / "superseded"; }
     /// Step files, the newest first.
     [[nodiscard]] std::vector<std::filesystem::path> step_files() const;
     void name_also(const std::filesystem::path& file, const std::filesystem::path& name, Saved& saved);

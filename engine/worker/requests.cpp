@@ -22,11 +22,22 @@ void RequestContext::check() const {
 
 const std::map<std::string, RequestFunction>& request_functions() {
     static const std::map<std::string, RequestFunction> functions = {
-        {"probe", answer_probe},       {"presets", answer_presets}, {"list", answer_list},
-        {"runs", answer_runs},         {"start", answer_start},     {"resume", answer_resume},
-        {"rename", answer_rename},     {"notes", answer_rename},    {"delete", answer_delete},
-        {"fetch", answer_fetch},       {"scan", answer_scan},       {"thumbnails", answer_thumbnails},
-        {"export", answer_export},     {"plan", answer_plan},       {"predict", answer_predict},
+        {"probe", answer_probe},
+        {"presets", answer_presets},
+        {"list", answer_list},
+        {"runs", answer_runs},
+        {"start", answer_start},
+        {"resume", answer_resume},
+        {"checkpoints", answer_checkpoints},
+        {"rename", answer_rename},
+        {"notes", answer_rename},
+        {"delete", answer_delete},
+        {"fetch", answer_fetch},
+        {"scan", answer_scan},
+        {"thumbnails", answer_thumbnails},
+        {"export", answer_export},
+        {"plan", answer_plan},
+        {"predict", answer_predict},
         {"evaluate", answer_evaluate},
     };
     return functions;

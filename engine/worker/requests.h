@@ -37,6 +37,7 @@ Json answer_list(const Json& arguments, const RequestContext& context);
 // Runs: requests_runs.cpp
 Json answer_runs(const Json& arguments, const RequestContext& context);
 Json answer_start(const Json& arguments, const RequestContext& context);
+Json answer_checkpoints(const Json& arguments, const RequestContext& context);
 Json answer_resume(const Json& arguments, const RequestContext& context);
 Json answer_rename(const Json& arguments, const RequestContext& context);
 Json answer_delete(const Json& arguments, const RequestContext& context);

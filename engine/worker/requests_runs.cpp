@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "io/checkpoint_folder.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
 #include "worker/run_launcher.h"
@@ -46,6 +47,21 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
     const auto run = prepare_run(config, context.runs_root);
     start_supervisor(run, context.stop);
     return {{"path", run.path().string()}};
+}
+
+Json answer_checkpoints(const Json& arguments, const RequestContext&) {
+    const CheckpointFolder folder(run_of(arguments).checkpoints());
+    Json checkpoints = Json::array();
+    for (const auto& name : folder.names()) {
+        try {
+            const auto info = read_checkpoint_info(folder.find(name));
+            checkpoints.push_back(
+                {{"name", name}, {"step", info.step}, {"epoch", protocol::number_at(info.run_state, "epoch")}});
+        } catch (const CheckpointError&) {
+            // gone meanwhile, or damaged: nothing to go on from
+        }
+    }
+    return {{"checkpoints", std::move(checkpoints)}};
 }
 
 Json answer_resume(const Json& arguments, const RequestContext& context) {

@@ -6,8 +6,10 @@
 #include "watched_test.h"
 #include "window_driver.h"
 
+#include <QAction>
 #include <QDir>
 #include <QDirIterator>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QListWidget>
 #include <string_view>
@@ -98,6 +100,21 @@ private slots:
         QVERIFY(again.wait_for_state(RunState::stopped, 20000));
         QVERIFY(again.run()->step() > 20);
         QCOMPARE(again.run()->path(), path);
+
+        // back to the checkpoint of the pause, and on from there: one curve still
+        const std::int64_t stopped_at = again.run()->step();
+        again.find<QAction>(QStringLiteral("resumeFromCheckpoint"))->trigger();
+        QTRY_VERIFY(again.find<QInputDialog>(QStringLiteral("resumeFrom")));
+        auto* dialog = again.find<QInputDialog>(QStringLiteral("resumeFrom"));
+        QVERIFY(dialog->comboBoxItems().size() >= 2);
+        dialog->setTextValue(dialog->comboBoxItems().at(1));
+        dialog->accept();
+        QVERIFY(again.wait_for_state(RunState::running, 60000));
+        QTRY_VERIFY_WITH_TIMEOUT(again.run()->step() > 1 && again.run()->step() < stopped_at, 20000);
+        QVERIFY(again.wait_for_step(stopped_at, 60000));
+        QCOMPARE(static_cast<std::int64_t>(again.run()->loss.raw.size()), again.run()->step());
+        QVERIFY(again.click(QStringLiteral("stop"), 20000));
+        QVERIFY(again.wait_for_state(RunState::stopped, 60000));
     }
 
     void a_run_goes_on_when_its_window_is_closed() {

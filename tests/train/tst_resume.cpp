@@ -197,6 +197,19 @@ void TestResume::going_back_to_a_checkpoint_repeats_what_came_after_it() {
         for (const auto& entry : whole.store.entries())
             QCOMPARE(run.last().store.at(entry.name).values, entry.values);
     }
+    // Going back again and again does not fill the disk.
+    SmallRun often({"checkpoint.every_steps=1", "checkpoint.keep=3"});
+    EventLog log;
+    QCOMPARE(often.train(log).phase, std::string("finished"));
+    for (int i = 0; i < 4; ++i) {
+        auto folder = often.checkpoints();
+        folder.go_back_to(folder.find(folder.names().at(2))); // the oldest of three
+        QCOMPARE(often.train(log).phase, std::string("finished"));
+        std::size_t steps = 0;
+        for (const auto& file : std::filesystem::directory_iterator(often.folder().checkpoints() / "superseded"))
+            steps += file.path().filename().string().starts_with("step-") ? 1 : 0;
+        QVERIFY(steps >= 2 && steps <= 3);
+    }
     SmallRun none;
     QVERIFY_THROWS_EXCEPTION(CheckpointError, (void)none.checkpoints().find("best"));
 }

@@ -52,6 +52,12 @@ private slots:
         QCOMPARE(run.at("epoch"), Json(2.0));
         QCOMPARE(run.at("step"), Json(next - 1));
 
+        const auto saved = serve.get("checkpoints", {{"path", path}});
+        QCOMPARE(QString::fromStdString(schema_.fault(saved, "answer.checkpoints")), QString());
+        QCOMPARE(saved.at("checkpoints").front().at("step"), Json(next - 1));
+        QCOMPARE(saved.at("checkpoints").back().at("name"), Json("last"));
+        QCOMPARE(saved.at("checkpoints").back().at("epoch"), Json(2.0));
+
         QCOMPARE(serve.get("rename", {{"path", path}, {"name", "renamed"}}), Json::object());
         QCOMPARE(serve.get("runs").at("runs").at(0).at("name"), Json("renamed"));
         const auto fetched = serve.get("fetch", {{"path", path + "/checkpoints/last.safetensors"}});
