@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "plan/device_state.h"
 #include "plan/kernel.h"
 #include "plan/layout.h"
 
@@ -86,6 +87,10 @@ public:
     [[nodiscard]] virtual bool in_host_memory() const { return true; }
     /// Bytes that can still be taken, where the device has memory of its own.
     [[nodiscard]] virtual std::optional<std::size_t> free_memory() const { return std::nullopt; }
+    /// What it computes on.
+    [[nodiscard]] virtual DeviceFacts device() const { return {}; }
+    /// Watches the device, also when the backend is gone; null where there is nothing to be watched.
+    [[nodiscard]] virtual std::unique_ptr<DeviceMonitor> monitor() const { return nullptr; }
     /// Row-major layout of a tensor of this shape and type.
     [[nodiscard]] virtual Layout plain(const Shape& shape, DType type) const = 0;
     /// Makes `op` ready. `given` are the layouts that its inputs have now, one an input; undefined for parameters and

@@ -23,16 +23,19 @@ std::vector<LayerRow> layer_table(const Graph& graph, std::span<const PlannedOp>
             rows.push_back({.layer = layer});
         return rows[place->second];
     };
+    std::map<std::string, double> slowest; // op of each layer, in ms
     for (const auto& op : ops) {
         auto& row = row_of(op.layer);
-        if (row.kind.empty()) {
+        if (row.kind.empty())
             row.kind = op.kind;
+        if (row.kernel.empty() || op.milliseconds > slowest[op.layer]) {
             row.kernel = op.kernel;
+            slowest[op.layer] = op.milliseconds;
         }
+        (op.stage == Stage::forward ? row.forward_milliseconds : row.backward_milliseconds) += op.milliseconds;
         row.flops += op.flops;
         row.bytes += op.bytes;
         row.memory += op.memory;
-        row.milliseconds += op.milliseconds;
     }
     for (const auto& op : graph.ops()) {
         const auto found = index.find(op.layer);
@@ -63,9 +66,10 @@ Json plan_rows(std::span<const LayerRow> rows) {
 Json profile_rows(std::span<const LayerRow> rows) {
     Json list = Json::array();
     for (const auto& row : rows) {
-        const double seconds = row.milliseconds / 1e3;
+        const double seconds = row.milliseconds() / 1e3;
         list.push_back({{"layer", row.layer},
-                        {"ms", row.milliseconds},
+                        {"ms", row.milliseconds()},
+                        {"forward_ms", row.forward_milliseconds},
                         {"gflops", seconds > 0 ? row.flops / seconds / 1e9 : 0.0},
                         {"gbps", seconds > 0 ? row.bytes / seconds / 1e9 : 0.0},
                         {"bytes", row.bytes},

@@ -101,6 +101,23 @@ std::size_t memory_for_a_run(std::size_t available) {
     return std::max(available - std::min(available, margin), 64 * mib);
 }
 
+void put_device_state(Json& event, const DeviceState& state) {
+    const auto put = [](Json& into, const char* key, const auto& value) {
+        if (value)
+            into[key] = *value;
+    };
+    put(event, "utilisation", state.utilisation);
+    put(event, "temperature", state.temperature);
+    put(event, "power", state.power);
+    put(event, "power_limit", state.power_limit);
+    put(event, "core_clock", state.core_clock);
+    put(event, "memory_clock", state.memory_clock);
+    put(event, "throttle", state.throttle);
+    put(event["memory"], "process", state.process_memory);
+    put(event["memory"], "device", state.memory_used);
+    put(event["memory"], "device_total", state.memory_total);
+}
+
 void ResourceReporter::count(double flops, std::int64_t images, double seconds) {
     flops_ += flops;
     images_ += images;
@@ -118,9 +135,13 @@ void ResourceReporter::report(std::int64_t step, const MemoryUse& memory) {
     event["step"] = step;
     event["memory"] = to_json(memory);
     if (const auto process = process_memory())
-        event["memory"]["process"] = *process;
+        event["memory"][monitor_ ? "host" : "process"] = *process;
+    if (monitor_)
+        put_device_state(event, monitor_->latest());
     if (seconds_ > 0) {
         event["gflops"] = flops_ / seconds_ / 1e9;
+        if (peak_flops_ > 0)
+            event["mfu"] = flops_ / seconds_ / peak_flops_;
         event["images_per_second"] = static_cast<double>(images_) / seconds_;
     }
     flops_ = seconds_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "plan/device_state.h"
 #include "plan/session.h"
 #include "train/events.h"
 
@@ -8,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace espalier {
 
@@ -25,12 +28,19 @@ namespace espalier {
 /// knows (the data set, libraries, other programs). At least 64 MiB.
 [[nodiscard]] std::size_t memory_for_a_run(std::size_t available);
 
-/// Emits a `resources` event about once a second while training: memory, GFLOPS and images a second since the last one.
+/// What a device says of itself, as the fields of a `resources` event; what it does not tell is absent. `memory` gets
+/// those of the device's memory.
+void put_device_state(Json& event, const DeviceState& state);
+
+/// Emits a `resources` event about once a second while training: memory, GFLOPS and images a second since the last one,
+/// and what the device says of itself.
 class ResourceReporter {
 public:
-    explicit ResourceReporter(EventSink& events) : events_(events) {}
+    /// `peak_flops` of the precision in force, 0: not known, and no share of it is told. `monitor` may be null.
+    explicit ResourceReporter(EventSink& events, double peak_flops = 0, std::unique_ptr<DeviceMonitor> monitor = {})
+        : events_(events), peak_flops_(peak_flops), monitor_(std::move(monitor)) {}
 
-    /// Counts work; `flops` of forward and backward.
+    /// Counts work; `flops` of forward and backward, `seconds` until the device was done with it.
     void count(double flops, std::int64_t images, double seconds);
     void report_if_due(std::int64_t step, const MemoryUse& memory);
     void report(std::int64_t step, const MemoryUse& memory);
@@ -38,6 +48,8 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     EventSink& events_;
+    double peak_flops_;
+    std::unique_ptr<DeviceMonitor> monitor_;
     Clock::time_point last_{};
     double flops_ = 0;
     double seconds_ = 0;

@@ -5,6 +5,22 @@
 
 namespace espalier {
 
+namespace {
+
+/// As safe mode and the device leave them.
+Json toggles_in_force(const RunConfig& config, const std::string& precision) {
+    const auto toggles = config.toggles.effective();
+    return {{"precision", precision},
+            {"fused", toggles.fused},
+            {"reference_separable", toggles.reference_separable},
+            {"cuda_graphs", toggles.cuda_graphs},
+            {"recompute", toggles.recompute},
+            {"deterministic", toggles.deterministic},
+            {"safe_mode", toggles.safe_mode}};
+}
+
+} // namespace
+
 Json plan_event(RunSetup& setup) {
     auto& network = *setup.network;
     const auto& config = setup.config;
@@ -19,13 +35,21 @@ Json plan_event(RunSetup& setup) {
     event["parameters"] = parameters;
     event["flops"] = plan.model_flops() * static_cast<double>(config.accumulation);
     event["memory"] = to_json(network.memory());
+    if (setup.memory_limit > 0)
+        event["limit"] = setup.memory_limit;
     event["layers"] = plan_rows(rows);
     event["steps_per_epoch"] = setup.steps_per_epoch;
     event["epochs"] = config.epochs;
     event["batch"] = config.batch;
     event["backend"] = setup.backend->name();
-    event["device"] = setup.backend->name();
+    const auto device = setup.backend->device();
+    event["device"] = device.name.empty() ? std::string(setup.backend->name()) : device.name;
     event["precision"] = network.precision();
+    event["toggles"] = toggles_in_force(config, network.precision());
+    if (device.memory > 0)
+        event["device_memory"] = device.memory;
+    if (const auto peak = device.peak_flops.find(network.precision()); peak != device.peak_flops.end())
+        event["peak_gflops"] = peak->second / 1e9;
     event["passes"] = Json::array();
     for (const auto& pass : step.compiled.pass_order)
         event["passes"].push_back({{"pass", pass}, {"ops", step.compiled.ops_after.at(pass)}});

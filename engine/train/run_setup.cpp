@@ -48,6 +48,7 @@ void plan(RunSetup& setup) {
         setup.batches_per_epoch = batches.count();
         setup.steps_per_epoch = (setup.batches_per_epoch + setup.config.accumulation - 1) / setup.config.accumulation;
         try {
+            setup.memory_limit = memory_limit(*setup.backend, setup.config);
             setup.network = plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup));
             return;
         } catch (const OutOfMemory& error) {
@@ -83,6 +84,12 @@ std::size_t memory_limit(const RunConfig& config) {
         return static_cast<std::size_t>(config.memory_limit_mib) * mib;
     const auto available = available_memory();
     return available ? memory_for_a_run(*available) : 0;
+}
+
+std::size_t memory_limit(const Backend& backend, const RunConfig& config) {
+    if (const auto free = backend.free_memory(); free && config.memory_limit_mib == 0)
+        return *free - *free / 20;
+    return memory_limit(config);
 }
 
 Loader RunSetup::training_loader() const {
@@ -127,11 +134,7 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
 std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                              const std::vector<std::int64_t>& sizes,
                                              const std::vector<std::int64_t>& evaluation_sizes) {
-    auto limit = memory_limit(config);
-    // A device of its own: what is free there, less a twentieth for contexts and modules that load later.
-    if (const auto free = backend.free_memory(); free && config.memory_limit_mib == 0)
-        limit = *free - *free / 20;
-    auto network = std::make_unique<NetworkSession>(backend, config, limit);
+    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(backend, config));
     for (auto size : sizes)
         network->prepare_training(size);
     for (auto size : evaluation_sizes)

@@ -26,6 +26,7 @@ struct RunSetup {
     ChannelStatistics statistics;
     std::unique_ptr<Backend> backend;
     std::unique_ptr<NetworkSession> network;
+    std::size_t memory_limit = 0; ///< bytes that it was planned with; 0: none
     std::int64_t batches_per_epoch = 0;
     std::int64_t steps_per_epoch = 0;  ///< updates: batches joined by accumulation
     std::vector<std::string> notes;    ///< for people, before the start
@@ -57,6 +58,10 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
 /// Bytes that the run may plan with: its memory_limit_mib, else what this machine has to give (memory_for_a_run); 0 if
 /// that is not known.
 [[nodiscard]] std::size_t memory_limit(const RunConfig& config);
+
+/// The same on that backend: where the device has memory of its own, what is free there now, less a twentieth for
+/// contexts and modules that load later.
+[[nodiscard]] std::size_t memory_limit(const Backend& backend, const RunConfig& config);
 
 /// The backend that the configuration asks for and that runs its training step.
 [[nodiscard]] std::unique_ptr<Backend> backend_for(const RunConfig& config);

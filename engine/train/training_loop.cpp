@@ -6,6 +6,7 @@
 #include "train/schedule.h"
 
 #include <cmath>
+#include <numeric>
 #include <sstream>
 
 namespace espalier {
@@ -17,11 +18,18 @@ constexpr auto profile_distance = std::chrono::seconds(5);
 constexpr std::int64_t profile_steps = 100;
 constexpr std::int64_t first_profiled_step = 10; // the first steps of a process are not typical
 
+/// Of the precision in force; 0: not known.
+double peak_flops(const RunSetup& setup) {
+    const auto peaks = setup.backend->device().peak_flops;
+    const auto found = peaks.find(setup.network->precision());
+    return found == peaks.end() ? 0 : found->second;
+}
+
 } // namespace
 
 TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
     : setup_(setup), state_(state), control_(control), events_(events), loader_(setup.training_loader()),
-      reporter_(events), resources_(events) {}
+      reporter_(events), resources_(events, peak_flops(setup), setup.backend->monitor()) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     // The loader works ahead into the next epoch too, so that it never starts cold.
@@ -40,9 +48,13 @@ bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
 
 bool TrainingLoop::take_update() {
     const auto& config = setup_.config;
+    const bool profiled = profile_is_due();
+    if (profiled)
+        read_results(); // a profiled update takes longer: it is timed by itself
     const auto start = Clock::now();
+    stretch_ = stretch_.value_or(start);
     const auto place = state_.epoch * setup_.steps_per_epoch + state_.epoch_step;
-    Taken taken;
+    Taken taken{.profiled = profiled};
     taken.record.step = state_.step + 1;
     taken.record.epoch = static_cast<double>(state_.epoch) +
                          static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch);
@@ -51,11 +63,9 @@ bool TrainingLoop::take_update() {
 
     const auto first_batch = state_.epoch_step * config.accumulation;
     const auto parts = std::min(config.accumulation, setup_.batches_per_epoch - first_batch);
-    const bool profiled = profile_is_due();
     const Interrupt leave = [this] { return control_.leaving_step(); };
     const bool is_long = control_.is_long(seconds_an_image_ * static_cast<double>(setup_.images_per_step()));
     const auto interrupt = is_long ? leave : Interrupt();
-    double flops = 0;
     std::int64_t images = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
         if (!loader_.wait(part == 0 ? leave : interrupt)) {
@@ -72,23 +82,25 @@ bool TrainingLoop::take_update() {
             return false;
         taken.images.push_back(batch->count);
         images += batch->count;
-        flops += setup_.network->training_flops(batch->count);
+        taken.flops += setup_.network->training_flops(batch->count);
     }
     taken.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     seconds_an_image_ = taken.record.seconds / static_cast<double>(images);
-    resources_.count(flops, images, taken.record.seconds);
     parts_taken_ += static_cast<std::size_t>(parts);
     if (profiled)
         report_profile(taken.images.back());
     taken_.push_back(std::move(taken));
     ++state_.step;
     ++state_.epoch_step;
+    if (profiled)
+        read_results();
     return true;
 }
 
 void TrainingLoop::drain() {
     read_results();
     reporter_.flush();
+    stretch_.reset(); // what comes now is no update
 }
 
 void TrainingLoop::read_results_if_due() {
@@ -101,7 +113,8 @@ void TrainingLoop::read_results_if_due() {
 }
 
 void TrainingLoop::read_results() {
-    const auto results = setup_.network->take_history();
+    const auto results = setup_.network->take_history(); // waits for the device
+    share_out_time();
     std::span<const BatchResult> rest(results);
     for (const auto& taken : taken_) {
         settle(taken, rest.first(taken.images.size()));
@@ -114,6 +127,21 @@ void TrainingLoop::read_results() {
                               static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch),
                           state_.step);
     resources_.report_if_due(state_.step, setup_.network->memory());
+}
+
+void TrainingLoop::share_out_time() {
+    const auto now = Clock::now();
+    double enqueued = 0; // on a device of its own that is the host's time alone
+    for (const auto& taken : taken_)
+        enqueued += taken.record.seconds;
+    const double seconds = stretch_ ? std::chrono::duration<double>(now - *stretch_).count() : enqueued;
+    for (auto& taken : taken_) {
+        taken.record.seconds *= enqueued > 0 ? seconds / enqueued : 1;
+        if (!taken.profiled)
+            resources_.count(taken.flops, std::accumulate(taken.images.begin(), taken.images.end(), std::int64_t{0}),
+                             taken.record.seconds);
+    }
+    stretch_ = now;
 }
 
 void TrainingLoop::settle(const Taken& taken, std::span<const BatchResult> parts) {

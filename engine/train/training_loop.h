@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <optional>
 
 namespace espalier {
 
@@ -44,6 +45,8 @@ private:
     struct Taken {
         StepRecord record;
         std::vector<std::int64_t> images; ///< of each part
+        double flops = 0;
+        bool profiled = false;
     };
 
     /// False if it was left in the middle, as if it had not been begun.
@@ -52,6 +55,8 @@ private:
     [[noreturn]] void give_up(const StepRecord& record) const;
     void read_results_if_due();
     void read_results();
+    /// Gives the updates taken since the last reading the time that they took together.
+    void share_out_time();
     [[nodiscard]] bool profile_is_due() const;
     void report_profile(std::int64_t batch);
 
@@ -66,6 +71,7 @@ private:
     std::size_t parts_taken_ = 0;
     double seconds_an_image_ = std::numeric_limits<double>::infinity(); ///< of the last update; the first may be long
     Clock::time_point last_reading_{};
+    std::optional<Clock::time_point> stretch_; ///< since when updates follow each other that have not been timed
     Clock::time_point last_profile_{};
     std::int64_t last_profiled_step_ = 0;
 };

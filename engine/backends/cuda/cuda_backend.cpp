@@ -7,6 +7,8 @@
 #include "backends/cuda/host_copy.h"
 #include "backends/cuda/kernels/reorder.h"
 #include "backends/cuda/lowering/lowering.h"
+#include "backends/cuda/monitor.h"
+#include "backends/cuda/peak.h"
 #include "backends/cuda/recording.h"
 #include "backends/cuda/staging.h"
 #include "base/error.h"
@@ -52,6 +54,19 @@ std::vector<DeviceDescription> descriptions() {
     return result;
 }
 
+/// Memory of the GPU where NVML did not tell it.
+void complete_memory(DeviceState& state, int device) {
+    std::size_t free = 0, total = 0;
+    if (state.memory_used)
+        return;
+    if (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&free, &total) != cudaSuccess) {
+        cudaGetLastError();
+        return;
+    }
+    state.memory_total = total;
+    state.memory_used = total - free;
+}
+
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(const BackendOptions& options)
@@ -73,6 +88,17 @@ public:
         std::size_t free = 0, total = 0;
         ESPALIER_CUDA(cudaMemGetInfo(&free, &total));
         return free;
+    }
+
+    [[nodiscard]] DeviceFacts device() const override {
+        int kilohertz = 0; // the highest that the card allows
+        ESPALIER_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device_.index));
+        return {device_.name, device_.memory,
+                peak_flops(device_.major, device_.minor, device_.multiprocessors, 1e3 * kilohertz, device_.name)};
+    }
+    [[nodiscard]] std::unique_ptr<DeviceMonitor> monitor() const override {
+        return watch_gpu(device_.uuid,
+                         {.complete = [index = device_.index](DeviceState& state) { complete_memory(state, index); }});
     }
 
     [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
