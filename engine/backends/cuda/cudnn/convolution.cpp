@@ -20,17 +20,18 @@ cudnnDataType_t data_type(DType type) {
     }
 }
 
-Descriptor tensor(std::int64_t id, const std::array<std::int64_t, 4>& extents, DType type) {
-    const std::int64_t strides[] = {extents[1] * extents[2] * extents[3], 1, extents[1] * extents[3], extents[1]};
-    const auto data = data_type(type);
+Descriptor tensor(std::int64_t id, const std::array<std::int64_t, 4>& extents, const Problem& problem) {
+    const auto [n, c, h, w] = extents;
+    const std::array<std::int64_t, 4> last{c * h * w, 1, c * w, c}, first{c * h * w, h * w, w, 1};
+    const auto& strides = problem.channels_first ? first : last;
+    const auto data = data_type(problem.type);
+    const std::int64_t alignment = 16; // of its first byte: every tensor begins on 64
     Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &data);
     result.set(CUDNN_ATTR_TENSOR_DIMENSIONS, extents);
     result.set(CUDNN_ATTR_TENSOR_STRIDES, strides);
     result.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
-    // Every tensor begins on 64 bytes, but a pixel of odd channels may not.
-    const auto row = static_cast<std::int64_t>(size_of(type)) * extents[1];
-    result.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, row % 16 == 0 ? 16 : static_cast<std::int64_t>(size_of(type)));
+    result.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment);
     result.finalize();
     return result;
 }
@@ -52,8 +53,8 @@ Descriptor convolution(const Problem& problem) {
 }
 
 Descriptor operation(const Problem& problem) {
-    const auto x = tensor(id_x, problem.x, problem.type), w = tensor(id_w, problem.w, problem.type),
-               y = tensor(id_y, problem.y, problem.type), shape = convolution(problem);
+    const auto x = tensor(id_x, problem.x, problem), w = tensor(id_w, problem.w, problem),
+               y = tensor(id_y, problem.y, problem), shape = convolution(problem);
     const float one = 1, zero = 0; // as wide as the compute type: a double would be read as half of one
     const auto build = [&](cudnnBackendDescriptorType_t type, cudnnBackendAttributeName_t x_name,
                            cudnnBackendAttributeName_t w_name, cudnnBackendAttributeName_t y_name,
@@ -204,6 +205,7 @@ std::string Problem::key() const {
     list(" p", padding);
     list(" d", dilation);
     text += " g" + std::to_string(groups);
+    text += channels_first ? " nchw" : "";
     text += tf32 ? " tf32" : "";
     text += deterministic ? " deterministic" : "";
     text += winograd ? "" : " direct";

@@ -15,13 +15,15 @@
 
 namespace espalier::cuda::cudnn {
 
-/// A convolution in one of its three directions, channels last: x [N,H,W,C], w [K,R,S,C/groups], y [N,P,Q,K].
+/// A convolution in one of its three directions, channels last: x [N,H,W,C], w [K,R,S,C/groups], y [N,P,Q,K]; or channels
+/// first: x [N,C,H,W], w [K,C/groups,R,S], y [N,K,P,Q].
 struct Problem {
     enum class Direction { forward, input_gradient, weight_gradient };
 
     Direction direction = Direction::forward;
     DType type = DType::f32; ///< of all three; sums are in f32
     bool tf32 = false;       ///< f32 products may round their factors to 10 bits
+    bool channels_first = false;
     std::array<std::int64_t, 4> x{}; ///< N, C, H, W
     std::array<std::int64_t, 4> w{}; ///< K, C/groups, R, S
     std::array<std::int64_t, 4> y{}; ///< N, K, P, Q
