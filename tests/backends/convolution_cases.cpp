@@ -2,6 +2,8 @@
 #include "backends/op_case.h"
 #include "graph/ops/convolution.h"
 
+#include <array>
+
 namespace espalier::testing {
 namespace {
 
@@ -89,6 +91,16 @@ void add_convolution_cases(std::vector<OpCase>& cases) {
     };
     for (const auto& c : convolutions)
         cases.push_back(conv2d(c));
+    // What the accuracy of a convolution is stated for.
+    for (const auto [window, stride, padding] :
+         {std::array<std::int64_t, 3>{3, 1, 0}, {3, 1, 1}, {3, 2, 1}, {1, 1, 0}, {1, 2, 0}, {7, 2, 3}})
+        cases.push_back(conv2d(
+            {"one filter, k" + std::to_string(window) + "s" + std::to_string(stride) + "p" + std::to_string(padding),
+             {2, 3, 9, 9},
+             1,
+             {window, window},
+             {stride, stride},
+             {padding, padding}}));
 
     cases.push_back(conv_transpose2d({"2x2 stride 2", {2, 5, 6, 7}, 4, {2, 2}, {2, 2}, {0, 0}}, {0, 0}));
     cases.push_back(

@@ -77,8 +77,8 @@ public:
         };
         const auto x = builder.buffer("x", x_shape, {}, type);
         const auto w = builder.buffer("w", w_shape, {}, type);
-        const auto gy = backward ? builder.buffer("gy", {shape.n, shape.k, extent(shape.h), extent(shape.w)}, {}, type)
-                                 : no_tensor;
+        const auto gy =
+            backward ? builder.buffer("gy", {shape.n, shape.k, extent(shape.h), extent(shape.w)}, {}, type) : no_tensor;
         for (int i = 0; i < repeats; ++i) {
             if (!backward) {
                 last_ = builder.apply_one("conv2d", {x, w}, attributes);
@@ -90,11 +90,45 @@ public:
             last_ = builder.apply_one("conv2d_weight_gradient", {x, gy}, weight);
             builder.apply_one("conv2d_input_gradient", {gy, w}, input);
         }
+        graph.keep(last_);
         plan_ = &session_.plan("bench", graph);
         fill(session_, graph);
     }
 
     void run() { plan_->run(); }
+
+    /// Of the last forward convolution: mean |y - exact| / mean |exact| over some thousand of its values, spread
+    /// evenly; the exact ones are summed in double precision from the same x and w.
+    [[nodiscard]] double relative_error(const ConvolutionCase& shape) {
+        const auto x = session_.get("x"), w = session_.get("w"), y = plan_->read(last_);
+        const auto out = [&](std::int64_t size) {
+            return (size + 2 * shape.padding - shape.kernel) / shape.stride + 1;
+        };
+        const std::int64_t height = out(shape.h), width = out(shape.w);
+        const auto count = static_cast<std::int64_t>(y.size());
+        const auto step = count / 4096 | 1; // odd, so that every column of a row is met
+        double difference = 0, size = 0;
+        for (std::int64_t at = 0; at < count; at += step) {
+            const auto q = at % width, p = at / width % height, k = at / (width * height) % shape.k,
+                       n = at / (width * height * shape.k);
+            double exact = 0;
+            for (std::int64_t c = 0; c < shape.c; ++c)
+                for (std::int64_t r = 0; r < shape.kernel; ++r)
+                    for (std::int64_t s = 0; s < shape.kernel; ++s) {
+                        const auto row = p * shape.stride + r - shape.padding,
+                                   column = q * shape.stride + s - shape.padding;
+                        if (row < 0 || row >= shape.h || column < 0 || column >= shape.w)
+                            continue;
+                        exact +=
+                            static_cast<double>(
+                                x[static_cast<std::size_t>(((n * shape.c + c) * shape.h + row) * shape.w + column)]) *
+                            w[static_cast<std::size_t>(((k * shape.c + c) * shape.kernel + r) * shape.kernel + s)];
+                    }
+            difference += std::abs(y[static_cast<std::size_t>(at)] - exact);
+            size += std::abs(exact);
+        }
+        return difference / size;
+    }
     [[nodiscard]] std::string kernels() const {
         const auto ops = plan_->ops();
         return ops.size() > 1 && ops[0].kind != ops[1].kind ? ops[0].kernel + "; " + ops[1].kernel : ops[0].kernel;
@@ -110,9 +144,11 @@ void bench_case(const ConvolutionBenchOptions& options, const ConvolutionCase& s
     constexpr int forward_repeats = 20, backward_repeats = 10;
     const auto backend = backend_for(options, precision);
     const auto type = type_of(precision);
-    Repeated eager(*backend, shape, type, false, 1, false), forward(*backend, shape, type, false, forward_repeats, true),
+    Repeated eager(*backend, shape, type, false, 1, false),
+        forward(*backend, shape, type, false, forward_repeats, true),
         backward(*backend, shape, type, true, backward_repeats, true);
     const double eager_us = mean_microseconds(*backend, 10, 100, [&] { eager.run(); });
+    const double error = eager.relative_error(shape);
     const double forward_us = mean_microseconds(*backend, 5, 5, [&] { forward.run(); }) / forward_repeats;
     const double backward_us = mean_microseconds(*backend, 5, 5, [&] { backward.run(); }) / backward_repeats;
     const auto out = [&](std::int64_t size) { return (size + 2 * shape.padding - shape.kernel) / shape.stride + 1; };
@@ -126,13 +162,14 @@ void bench_case(const ConvolutionBenchOptions& options, const ConvolutionCase& s
                     {"backward_graph_us", backward_us},
                     {"gflops", flops / eager_us / 1e3},
                     {"gflops_graph", flops / forward_us / 1e3},
+                    {"relative_error", error},
                     {"forward_kernel", forward.kernels()},
                     {"backward_kernels", backward.kernels()}});
     else
         print_line(name + " forward_us=" + Console::fixed(eager_us, 2) + " forward_graph_us=" +
                    Console::fixed(forward_us, 2) + " backward_graph_us=" + Console::fixed(backward_us, 2) +
-                   " gflops_graph=" + Console::fixed(flops / forward_us / 1e3, 0) + " (" + forward.kernels() + "; " +
-                   backward.kernels() + ")");
+                   " gflops_graph=" + Console::fixed(flops / forward_us / 1e3, 0) + " relative_error_1e-6=" +
+                   Console::fixed(error * 1e6, 2) + " (" + forward.kernels() + "; " + backward.kernels() + ")");
 }
 
 struct SeparableCase {
@@ -193,7 +230,8 @@ int bench_all(const ConvolutionBenchOptions& options, const Cases& cases, std::s
 } // namespace
 
 int bench_convolution(const ConvolutionBenchOptions& options) {
-    return bench_all(options, convolution_cases, precisions, [](const ConvolutionCase& c) { return std::string(c.name); });
+    return bench_all(options, convolution_cases, precisions,
+                     [](const ConvolutionCase& c) { return std::string(c.name); });
 }
 
 int bench_separable(const ConvolutionBenchOptions& options) {
