@@ -2,9 +2,12 @@
 // Makes a picture of every state of the window, in both themes (QT_SCALE_FACTOR=2 for twice the pixels):
 //   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM]
 // Without --run the curves are those of a sample; without --engine a stand-in for `espalier-train serve` answers.
+//   espalier_grab DIR --engine PROGRAM --live SECONDS [--preset NAME] [--set FIELD=VALUE ...]
+// starts a run by the form, lets it train for so long, and takes pictures while it trains.
 #include "base/error.h"
 #include "main_window.h"
 #include "plot_group.h"
+#include "run_form.h"
 #include "run_page.h"
 #include "sample_run.h"
 #include "worker/protocol.h"
@@ -15,6 +18,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <cstdio>
 #include <functional>
@@ -74,6 +78,61 @@ QString cut_folder(const QTemporaryDir& root, const QString& run, double share) 
     return folder;
 }
 
+/// Pictures of `window` in both themes, after `prepare` in each.
+class Camera {
+public:
+    Camera(MainWindow& window, const QDir& out) : window_(window), out_(out) {
+        const double ratio = window.devicePixelRatio();
+        suffix_ = ratio == 1 ? QString() : QStringLiteral("@%1x").arg(ratio);
+    }
+    void each(const QString& name, const std::function<void(MainWindow&)>& prepare) const {
+        for (const auto& [mode, word] : {std::pair{Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}}) {
+            Theme::instance().set_mode(mode);
+            prepare(window_);
+            wait(400);
+            save(window_, out_.filePath(QStringLiteral("%1-%2%3.png").arg(name, QLatin1String(word), suffix_)));
+        }
+    }
+
+private:
+    MainWindow& window_;
+    QDir out_;
+    QString suffix_;
+};
+
+/// A run on the real engine, from the form to its end. Returns the program's exit code.
+int take_live(MainWindow& window, const Camera& camera, const QString& preset, const QStringList& settings,
+              double seconds) {
+    window.choose_preset(preset);
+    auto* form = window.findChild<RunForm*>();
+    if (!form)
+        return 1;
+    for (const QString& setting : settings)
+        form->set_value(setting.section(QLatin1Char('='), 0, 0), setting.section(QLatin1Char('='), 1));
+    wait(6000); // the fit check
+    camera.each(QStringLiteral("configuring"), [](MainWindow&) {});
+    window.findChild<QPushButton*>(QStringLiteral("start"))->click();
+    const auto run = [&] { return window.run_page()->run(); };
+    if (!wait_for([&] { return run() && run()->step() > 0; }, 40000)) {
+        const auto* problem = window.findChild<QPushButton*>(QStringLiteral("start"));
+        std::fprintf(stderr, "the run does not train: %s\n",
+                     qPrintable(run()     ? run()->reason()
+                                : problem ? problem->toolTip()
+                                          : QString()));
+        return 1;
+    }
+    wait(static_cast<int>(seconds * 1000));
+    auto* tabs = window.findChild<QTabBar*>(QStringLiteral("tabs"));
+    for (int tab = 0; tab < tabs->count(); ++tab)
+        camera.each(QStringLiteral("run-") + tabs->tabText(tab).toLower(),
+                    [tab](MainWindow& w) { w.run_page()->show_tab(tab); });
+    window.findChild<QPushButton*>(QStringLiteral("stop"))->click();
+    const bool stopped = wait_for([&] { return !is_active(run()->state()); }, 20000);
+    window.run_page()->show_tab(0);
+    camera.each(QStringLiteral("run-stopped"), [](MainWindow&) {});
+    return stopped ? 0 : 1;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -86,7 +145,13 @@ int main(int argc, char** argv) {
                                            QStringLiteral("PROGRAM"));
     const QCommandLineOption until_option(QStringLiteral("until"), QStringLiteral("the share of the run that is shown"),
                                           QStringLiteral("SHARE"), QStringLiteral("1"));
-    parser.addOptions({run_option, engine_option, until_option});
+    const QCommandLineOption live_option(QStringLiteral("live"), QStringLiteral("train for so long"),
+                                         QStringLiteral("SECONDS"));
+    const QCommandLineOption preset_option(QStringLiteral("preset"), QStringLiteral("what is trained"),
+                                           QStringLiteral("NAME"), QStringLiteral("quick"));
+    const QCommandLineOption set_option(QStringLiteral("set"), QStringLiteral("a field of the form"),
+                                        QStringLiteral("FIELD=VALUE"));
+    parser.addOptions({run_option, engine_option, until_option, live_option, preset_option, set_option});
     parser.addHelpOption();
     parser.process(app);
     if (parser.positionalArguments().isEmpty())
@@ -130,23 +195,17 @@ int main(int argc, char** argv) {
         options.engine = parser.isSet(engine_option)
                              ? parser.value(engine_option)
                              : QCoreApplication::applicationDirPath() + QStringLiteral("/fake_serve");
-        const double ratio = app.devicePixelRatio();
-        const QString suffix = ratio == 1 ? QString() : QStringLiteral("@%1x").arg(ratio);
         MainWindow window(options);
         window.show();
         if (!wait_for([&] { return window.findChild<QWidget*>(QStringLiteral("preset-train-small")) != nullptr; }))
             std::fprintf(stderr, "no presets came from %s\n", qPrintable(options.engine));
         wait(1500); // the plans of the presets
-        const auto each = [&](const QString& name, const std::function<void(MainWindow&)>& prepare) {
-            for (const auto& [mode, word] : {std::pair{Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}}) {
-                Theme::instance().set_mode(mode);
-                prepare(window);
-                wait(400);
-                save(window, out.filePath(QStringLiteral("%1-%2%3.png").arg(name, QLatin1String(word), suffix)));
-            }
-        };
-        each(QStringLiteral("gallery"), [](MainWindow& w) { w.show_gallery(); });
-        each(QStringLiteral("configuring"), [](MainWindow& w) {
+        const Camera camera(window, out);
+        if (parser.isSet(live_option))
+            return take_live(window, camera, parser.value(preset_option), parser.values(set_option),
+                             parser.value(live_option).toDouble());
+        camera.each(QStringLiteral("gallery"), [](MainWindow& w) { w.show_gallery(); });
+        camera.each(QStringLiteral("configuring"), [](MainWindow& w) {
             w.choose_preset(QStringLiteral("quick"));
             wait(1200);
         });
@@ -158,12 +217,12 @@ int main(int argc, char** argv) {
                 wait(300);
             };
         };
-        each(QStringLiteral("running"), replayed(running));
-        each(QStringLiteral("setup"), replayed(running, 1));
-        each(QStringLiteral("log"), replayed(running, 2));
-        each(QStringLiteral("paused"), replayed(paused));
-        each(QStringLiteral("failed"), replayed(failed));
-        each(QStringLiteral("finished"), replayed(finished));
+        camera.each(QStringLiteral("running"), replayed(running));
+        camera.each(QStringLiteral("setup"), replayed(running, 1));
+        camera.each(QStringLiteral("log"), replayed(running, 2));
+        camera.each(QStringLiteral("paused"), replayed(paused));
+        camera.each(QStringLiteral("failed"), replayed(failed));
+        camera.each(QStringLiteral("finished"), replayed(finished));
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;
