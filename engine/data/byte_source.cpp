@@ -159,6 +159,20 @@ void check_regular_file(const std::filesystem::path& path) {
 
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path) { return std::make_unique<FileSource>(path); }
 
+std::vector<std::uint8_t> file_bytes(const std::filesystem::path& path, std::size_t most) {
+    FileSource file(path);
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    if (!error && size > most)
+        throw DataError("The file '" + path.string() + "' has " + std::to_string(size >> 20) +
+                        " MiB; files of at most " + std::to_string(most >> 20) + " MiB are read.");
+    std::vector<std::uint8_t> bytes(error ? 0 : size);
+    bytes.resize(file.read(bytes));
+    if (const auto fault = file.fault(); !fault.empty())
+        throw DataError("The file '" + path.string() + "' cannot be read: " + fault + ".");
+    return bytes;
+}
+
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::uint8_t> bytes) {
     return std::make_unique<MemorySource>(bytes);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace espalier {
 
@@ -27,6 +28,8 @@ void check_regular_file(const std::filesystem::path& path);
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path);
 /// The bytes must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> bytes_of(std::span<const std::uint8_t> bytes);
+/// A whole file's bytes. Throws as open_file, and if there are more than `most`.
+[[nodiscard]] std::vector<std::uint8_t> file_bytes(const std::filesystem::path& path, std::size_t most);
 /// Looks at the first bytes and not at a name: gzip is unpacked on the way, everything else passes as it is.
 [[nodiscard]] std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> packed);
 

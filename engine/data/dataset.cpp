@@ -3,11 +3,14 @@
 
 #include "base/error.h"
 #include "data/builtin.h"
+#include "data/cifar.h"
 #include "data/idx.h"
+#include "data/image_files.h"
 #include "data/synthetic.h"
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 
 namespace espalier {
 namespace {
@@ -41,24 +44,6 @@ std::shared_ptr<const Dataset> open_idx(const std::string& spec, std::string fol
     return open_idx_folder(folder, std::move(info), bad);
 }
 
-std::shared_ptr<const Dataset> open(const std::string& spec, std::vector<BadFile>* bad) {
-    const auto colon = spec.find(':');
-    const auto kind = spec.substr(0, colon);
-    const auto rest = colon == std::string::npos ? std::string() : spec.substr(colon + 1);
-    if (spec == "builtin")
-        return open_builtin();
-    if (spec == "fashion-mnist")
-        return open_fashion_mnist(spec, bad);
-    if (kind == "idx" && !rest.empty())
-        return open_idx(spec, rest, bad);
-    if (kind == "synthetic" && !rest.empty())
-        return make_synthetic(parse_synthetic(rest));
-    if (kind == "cifar10" || kind == "cifar100" || kind == "folder")
-        throw ConfigError("Data sets of the kind '" + kind + "' cannot be read by this version. It reads:\n" +
-                          dataset_specs_text());
-    throw ConfigError("'" + spec + "' is no data set. These can be read:\n" + dataset_specs_text());
-}
-
 } // namespace
 
 std::string_view name_of(Part part) {
@@ -77,15 +62,40 @@ std::string ImageShape::text() const {
     return std::to_string(channels) + "x" + std::to_string(height) + "x" + std::to_string(width);
 }
 
-std::shared_ptr<const Dataset> open_dataset(const std::string& spec) { return open(spec, nullptr); }
+std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenOptions& options) {
+    const auto colon = spec.find(':');
+    const auto kind = spec.substr(0, colon);
+    const auto rest = colon == std::string::npos ? std::string() : spec.substr(colon + 1);
+    if (spec == "builtin")
+        return open_builtin();
+    if (spec == "fashion-mnist")
+        return open_fashion_mnist(spec, options.bad);
+    if (kind == "folder" && !rest.empty())
+        return open_image_files({.spec = spec, .kind = kind, .classes = {}, .image = {}},
+                                list_image_folder(rest, options.watch), options);
+    if ((kind == "cifar10" || kind == "cifar100") && !rest.empty())
+        return open_cifar(rest, {.spec = spec, .kind = kind, .classes = {}, .image = {}});
+    if (kind == "idx" && !rest.empty())
+        return open_idx(spec, rest, options.bad);
+    if (kind == "synthetic" && !rest.empty())
+        return make_synthetic(parse_synthetic(rest));
+    throw ConfigError("'" + spec + "' is no data set. These can be read:\n" + dataset_specs_text());
+}
 
-std::shared_ptr<const Dataset> open_dataset(const std::string& spec, std::vector<BadFile>& bad) {
-    return open(spec, &bad);
+std::string with_absolute_path(const std::string& spec) {
+    const auto colon = spec.find(':');
+    const auto kind = spec.substr(0, colon);
+    if (colon == std::string::npos || colon + 1 == spec.size() || kind == "synthetic")
+        return spec;
+    return kind + ":" + std::filesystem::absolute(spec.substr(colon + 1)).string();
 }
 
 std::string dataset_specs_text() {
     return "  builtin                               6,000 images of clothing that are part of the program\n"
            "  fashion-mnist                         70,000 images, from the Debian package or ESPALIER_FASHION_MNIST\n"
+           "  folder:DIR                            image files, a folder for each class: DIR/CLASS or "
+           "DIR/train/CLASS\n"
+           "  cifar10:DIR, cifar100:DIR             the binary files of CIFAR\n"
            "  idx:DIR[,classes=N]                   files of the MNIST format, packed with gzip or not\n"
            "  synthetic:CxHxW,classes,count[,seed]  made-up patterns\n";
 }

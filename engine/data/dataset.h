@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "data/work_watch.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,10 +35,16 @@ struct ImageShape {
 
 /// What is known of a data set before an image is read.
 struct DatasetInfo {
-    std::string spec;                 ///< as open_dataset takes it
-    std::string kind;                 ///< "builtin", "fashion-mnist", "idx", "synthetic"
+    std::string spec; ///< as open_dataset takes it
+    std::string kind; ///< "builtin", "fashion-mnist", "idx", "cifar10", "cifar100", "folder", "csv", "synthetic"
     std::vector<std::string> classes; ///< names; a label is an index into them
     ImageShape image;                 ///< every image has this shape
+};
+
+/// A file, or an image within one, that cannot be used.
+struct BadFile {
+    std::string file;
+    std::string reason;
 };
 
 /// A set of labelled images of one shape. All functions may be called from several threads at once.
@@ -57,33 +65,60 @@ public:
     [[nodiscard]] virtual std::int32_t label(Part part, std::size_t index) const = 0;
     /// Writes one image, planar [C, H, W], 0 to 255. Requires out.size() == image().bytes(). Throws DataError.
     virtual void read(Part part, std::size_t index, std::span<std::uint8_t> out) const = 0;
+    /// As read(), but where an image is longer than image(), the cut lies at `place` of what is too long: 0 is its top
+    /// or left end, 1 the other one. Training crops at random with it, where may_crop() says that there is such an
+    /// image.
+    virtual void read_cropped(Part part, std::size_t index, double /*place*/, std::span<std::uint8_t> out) const {
+        read(part, index, out);
+    }
+    [[nodiscard]] virtual bool may_crop() const { return false; }
+    /// As read(); returns the size that the image has in its file.
+    virtual ImageShape inspect(Part part, std::size_t index, std::span<std::uint8_t> out) const {
+        read(part, index, out);
+        return image();
+    }
     /// Where the image comes from, for messages: "train-images-idx3-ubyte.gz, image 17".
     [[nodiscard]] virtual std::string file(Part part, std::size_t index) const = 0;
     /// 16 hexadecimal digits that change with any pixel, label, class name or order. It tells data sets apart in a
     /// run's passport; it is no protection against forgery.
     [[nodiscard]] virtual std::string content_hash() const = 0;
+    /// What cannot be used and is not among the images.
+    [[nodiscard]] virtual std::span<const BadFile> left_out() const { return {}; }
+    /// What people should know of the set, in sentences.
+    [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 
 private:
     DatasetInfo info_;
 };
 
-/// A file, or an image within one, that cannot be used.
-struct BadFile {
-    std::string file;
-    std::string reason;
+/// How a data set is opened.
+struct OpenOptions {
+    /// Image files are scaled and cut to a square of that side; 0: to the size of the first one. Sets whose images have
+    /// a size of their own ignore it.
+    std::int64_t image_size = 0;
+    /// Whether image files are decoded now and kept, or each one whenever it is read.
+    bool decode = false;
+    /// Of the image files, how many may be bad before the set is refused: 0.1 is every tenth.
+    double max_bad_share = 0.1;
+    /// Goes on after a fault: notes it here and leaves out what cannot be used. Not for image files that are decoded
+    /// when they are read.
+    std::vector<BadFile>* bad = nullptr;
+    WorkWatch watch;
 };
 
-/// Opens a data set and checks it whole, so that training meets no surprise:
+/// Opens a data set and checks it, so that training meets no surprise:
 ///   builtin                              4,000 + 2,000 images of Fashion-MNIST that are part of the program
 ///   fashion-mnist                        from $ESPALIER_FASHION_MNIST or /usr/share/datasets/fashion-mnist
+///   folder:DIR                           image files, a folder for each class (data/file_listing.h)
+///   cifar10:DIR, cifar100:DIR            the binary files of CIFAR
 ///   idx:DIR[,classes=N]                  the files of MNIST and its kin, packed with gzip or not
 ///   synthetic:CxHxW,classes,count[,seed] made-up patterns that can be learned
-/// Throws ConfigError if SPEC cannot be understood, DataError if the files cannot be used.
-[[nodiscard]] std::shared_ptr<const Dataset> open_dataset(const std::string& spec);
+/// Throws ConfigError if SPEC cannot be understood, DataError if the files cannot be used. With options.bad, returns
+/// null if nothing is left.
+[[nodiscard]] std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenOptions& options = {});
 
-/// The same, but goes on after a fault: notes it in `bad`, leaves out what cannot be used, and returns null if nothing
-/// is left.
-[[nodiscard]] std::shared_ptr<const Dataset> open_dataset(const std::string& spec, std::vector<BadFile>& bad);
+/// SPEC with the path in it made absolute, so that it means the same wherever a run is resumed.
+[[nodiscard]] std::string with_absolute_path(const std::string& spec);
 
 /// The forms of SPEC that open_dataset takes, one a line, for help texts.
 [[nodiscard]] std::string dataset_specs_text();

@@ -5,7 +5,6 @@
 #include "data/byte_source.h"
 
 #include <QBuffer>
-#include <QFile>
 #include <QImage>
 #include <QImageReader>
 #include <algorithm>
@@ -65,9 +64,23 @@ Image from_qt(QImage picture, std::int64_t channels) {
     return image;
 }
 
+/// Asks libjpeg for the smallest of its eighths whose sides are all at least twice `enough`.
+void reduce_jpeg(QImageReader& reader, std::int64_t enough) {
+    const QSize size = reader.size();
+    const auto shorter = std::min(size.width(), size.height());
+    for (int eighths = 1; enough > 0 && eighths < 8; ++eighths) {
+        if (std::int64_t{shorter} * eighths / 8 < 2 * enough)
+            continue;
+        // Rounded down: Qt decodes at the next eighth that is no smaller than what it is asked for.
+        reader.setScaledSize({size.width() * eighths / 8, size.height() * eighths / 8});
+        return;
+    }
+}
+
 } // namespace
 
-Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name, std::int64_t channels) {
+Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name, std::int64_t channels,
+                   std::int64_t enough, ImageShape* original) {
     if (channels != 1 && channels != 3)
         throw ConfigError("Image files give 1 or 3 channels, but " + std::to_string(channels) + " were asked for.");
     if (bytes.empty())
@@ -81,23 +94,26 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     reader.setAutoTransform(true);
     QImageReader::setAllocationLimit(largest_image_mib);
     const bool jpeg = reader.format() == "jpeg";
+    if (jpeg)
+        reduce_jpeg(reader, enough);
+    const QSize size = reader.size();
     const QImage picture = reader.read();
     if (picture.isNull())
         throw DataError("The image '" + name + "' cannot be read: " + reader.errorString().toStdString() + ".");
     if (jpeg && jpeg_is_cut_off(bytes))
         throw DataError("The image '" + name + "' is cut off: the end of its JPEG data is missing.");
+    if (original) {
+        const bool turned = reader.transformation().testFlag(QImageIOHandler::TransformationRotate90);
+        const QSize upright = !size.isValid() ? picture.size() : turned ? size.transposed() : size;
+        *original = {channels, upright.height(), upright.width()};
+    }
     return from_qt(picture, channels);
 }
 
-Image decode_image_file(const std::string& path, std::int64_t channels) {
-    check_regular_file(path);
-    QFile file(QString::fromStdString(path));
-    if (!file.open(QIODevice::ReadOnly))
-        throw DataError("The image '" + path + "' cannot be opened: " + file.errorString().toStdString() + ".");
-    const auto bytes = file.readAll();
-    return decode_image(
-        {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())}, path,
-        channels);
+Image decode_image_file(const std::filesystem::path& path, std::int64_t channels, std::int64_t enough,
+                        ImageShape* original) {
+    return decode_image(file_bytes(path, std::size_t{largest_image_mib} << 20), path.string(), channels, enough,
+                        original);
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {

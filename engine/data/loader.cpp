@@ -2,6 +2,7 @@
 #include "data/loader.h"
 
 #include "base/error.h"
+#include "data/hash_random.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr auto question_distance = std::chrono::milliseconds(50);
+constexpr std::uint64_t crop_key = 0x63726f70;
 
 /// Thrown within a thread to leave a half-made batch.
 struct Stopped {};
@@ -124,6 +126,7 @@ void Loader::fill(Batch& batch, std::int64_t ticket) {
     batch.images.resize(range.count * values);
     batch.labels.resize(range.count);
     batch.samples.resize(range.count);
+    const bool crops = settings_.use == Batches::Use::training && set_.dataset->may_crop();
     std::vector<std::uint8_t> image(values);
     for (std::size_t i = 0; i < range.count; ++i) {
         {
@@ -133,7 +136,12 @@ void Loader::fill(Batch& batch, std::int64_t ticket) {
         }
         const auto place = order ? (*order)[range.first + i] : range.first + i;
         const auto sample = set_.indices[place];
-        set_.read(place, image);
+        if (crops) // an own draw, so that other sets see the same numbers as ever
+            set_.dataset->read_cropped(
+                set_.part, sample, HashRandom{settings_.seed, crop_key, std::uint64_t(batch.epoch), sample}.uniform(),
+                image);
+        else
+            set_.read(place, image);
         transform_.apply(image, transform_.draw(batch.epoch, sample),
                          std::span(batch.images).subspan(i * values, values));
         batch.labels[i] = set_.label(place);

@@ -73,25 +73,33 @@ Image resized(const Image& image, std::int64_t height, std::int64_t width) {
     return result;
 }
 
-Image covering(const Image& image, std::int64_t height, std::int64_t width) {
+Image scaled_to_cover(const Image& image, std::int64_t height, std::int64_t width) {
     const auto& from = image.shape;
     const double scale = std::max(static_cast<double>(height) / static_cast<double>(from.height),
                                   static_cast<double>(width) / static_cast<double>(from.width));
     const auto scaled = [scale](std::int64_t side, std::int64_t least) {
         return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(side) * scale)));
     };
-    const auto whole = resized(image, scaled(from.height, height), scaled(from.width, width));
-    if (whole.shape.height == height && whole.shape.width == width)
-        return whole;
+    return resized(image, scaled(from.height, height), scaled(from.width, width));
+}
+
+Image cut_out(const Image& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
+    const auto& from = image.shape;
+    if (from.height == height && from.width == width)
+        return image;
     Image result{{from.channels, height, width}, {}};
     result.pixels.reserve(result.shape.bytes());
-    const auto top = (whole.shape.height - height) / 2, left = (whole.shape.width - width) / 2;
     for (std::int64_t channel = 0; channel < from.channels; ++channel)
         for (std::int64_t y = 0; y < height; ++y) {
-            const auto* row = whole.pixels.data() + (channel * whole.shape.height + top + y) * whole.shape.width + left;
+            const auto* row = image.pixels.data() + (channel * from.height + top + y) * from.width + left;
             result.pixels.insert(result.pixels.end(), row, row + width);
         }
     return result;
+}
+
+Image covering(const Image& image, std::int64_t height, std::int64_t width) {
+    const auto whole = scaled_to_cover(image, height, width);
+    return cut_out(whole, (whole.shape.height - height) / 2, (whole.shape.width - width) / 2, height, width);
 }
 
 Image fitted_into(const Image& image, std::int64_t side) {

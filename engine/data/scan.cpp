@@ -5,54 +5,71 @@
 #include "data/content_hash.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <map>
+#include <unordered_map>
 
 namespace espalier {
 namespace {
 
-constexpr std::size_t progress_every = 500; // images
-constexpr std::size_t imbalance = 10;       // times as many images in the largest class as in the smallest
+constexpr std::size_t most_repeated = 100;
+constexpr std::int64_t scanned_side = 64; // enough to tell images apart, and quick
+constexpr std::size_t imbalance = 10;     // times as many images in the largest class as in the smallest
 
 std::string images_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " image" : " images"); }
 
-/// What the images themselves show, gathered while they are read.
-struct Findings {
-    std::size_t blank = 0;                  // of one value throughout
-    std::unordered_set<std::uint64_t> seen; // hashes of the training images
-    std::size_t doubles = 0;                // within the training part
-    std::array<std::size_t, 3> leaked{};    // images of the other parts that are in the training part, too
+/// What one image shows.
+struct Finding {
+    std::uint64_t hash = 0;
+    ImageShape size;
+    bool blank = false; // of one value throughout
+    std::string fault;
+};
 
-    void add(Part part, std::span<const std::uint8_t> image) {
-        blank += std::ranges::all_of(image, [&](auto value) { return value == image[0]; });
-        ContentHash hash;
-        hash.add(image);
-        if (part == Part::train)
-            doubles += !seen.insert(hash.value()).second;
-        else
-            leaked[static_cast<std::size_t>(part)] += seen.count(hash.value());
+Finding look_at(const Dataset& set, Part part, std::size_t index) {
+    Finding finding;
+    std::vector<std::uint8_t> image(set.image().bytes());
+    try {
+        finding.size = set.inspect(part, index, image);
+    } catch (const DataError& error) {
+        finding.fault = error.what();
+        return finding;
+    }
+    finding.blank = std::ranges::all_of(image, [&](auto value) { return value == image[0]; });
+    ContentHash hash;
+    hash.add(image);
+    finding.hash = hash.value();
+    return finding;
+}
+
+/// What the images show together, gathered in their order.
+struct Findings {
+    std::size_t blank = 0;
+    std::unordered_map<std::uint64_t, std::uint32_t> seen; // training images by the hash of their pixels
+    std::size_t doubles = 0;                               // within the training part
+    std::array<std::size_t, 3> leaked{}; // images of the other parts that are in the training part, too
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> sizes; // images by height and width
+
+    void add(const Dataset& set, Part part, std::size_t index, const Finding& one, ScanReport& report) {
+        blank += one.blank;
+        ++sizes[{one.size.height, one.size.width}];
+        const auto found = seen.find(one.hash);
+        if (found != seen.end()) {
+            ++(part == Part::train ? doubles : leaked[static_cast<std::size_t>(part)]);
+            if (report.repeated.size() < most_repeated)
+                report.repeated.push_back({set.file(part, index), set.file(Part::train, found->second)});
+        } else if (part == Part::train) {
+            seen.emplace(one.hash, static_cast<std::uint32_t>(index));
+        }
     }
 };
 
-void read_part(const Dataset& set, Part part, ScanReport& report, Findings& findings,
-               const std::function<void()>& tick) {
-    const auto column = static_cast<std::size_t>(part);
-    std::vector<std::uint8_t> image(set.image().bytes());
-    for (std::size_t i = 0; i < set.size(part); ++i) {
-        tick();
-        try {
-            set.read(part, i, image);
-        } catch (const DataError& error) {
-            report.bad.push_back({set.file(part, i), error.what()});
-            continue;
-        }
-        findings.add(part, image);
-        ++report.images[column];
-        ++report.class_counts[static_cast<std::size_t>(set.label(part, i))][column];
-    }
-}
-
 std::vector<std::string> warnings_of(const ScanReport& report, const Findings& findings) {
     std::vector<std::string> warnings;
+    if (report.training_refuses)
+        warnings.emplace_back("Training refuses this set until its bad files are mended.");
+    else if (!report.bad.empty())
+        warnings.push_back("Training leaves the bad files out: " + std::to_string(report.bad.size()) + " of " +
+                           std::to_string(report.bad.size() + report.total()) + ".");
     std::size_t largest = 0, smallest = SIZE_MAX, filled = 0;
     for (std::size_t i = 0; i < report.class_counts.size(); ++i) {
         const auto count = report.class_counts[i][0];
@@ -79,13 +96,34 @@ std::vector<std::string> warnings_of(const ScanReport& report, const Findings& f
     return warnings;
 }
 
+/// The size that most images have, and the smallest and largest, by area.
+void take_sizes(const Findings& findings, ScanReport& report) {
+    std::size_t most = 0;
+    for (const auto& [size, count] : findings.sizes) {
+        const ImageShape shape{report.info.image.channels, size.first, size.second};
+        if (count > most) {
+            most = count;
+            report.info.image = shape;
+        }
+        if (report.smallest.pixels() == 0 || shape.pixels() < report.smallest.pixels())
+            report.smallest = shape;
+        if (shape.pixels() > report.largest.pixels())
+            report.largest = shape;
+    }
+    report.sizes = findings.sizes.size();
+}
+
+std::string size_text(const ImageShape& shape) {
+    return std::to_string(shape.width) + " x " + std::to_string(shape.height);
+}
+
 } // namespace
 
-ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress, std::stop_token stop) {
+ScanReport scan_dataset(const std::string& spec, const WorkWatch& watch) {
     ScanReport report;
     std::shared_ptr<const Dataset> set;
     try {
-        set = open_dataset(spec, report.bad);
+        set = open_dataset(spec, {.image_size = scanned_side, .bad = &report.bad, .watch = watch});
     } catch (const DataError& error) {
         report.bad.push_back({spec, error.what()});
     }
@@ -96,32 +134,39 @@ ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress, s
         return report;
     }
 
-    const bool refused = !report.bad.empty();
+    report.training_refuses = !report.bad.empty();
     report.info = set->info();
     report.class_counts.resize(set->classes());
-    std::size_t done = 0, total = 0;
+    report.bad.insert(report.bad.end(), set->left_out().begin(), set->left_out().end());
+    std::vector<std::pair<Part, std::size_t>> order;
     for (const auto part : all_parts)
-        total += set->size(part);
-    const auto tick = [&] {
-        if (stop.stop_requested())
-            throw Error("The scan of '" + spec + "' was cancelled after " + images_text(done) + ".", ExitCode::stopped);
-        if (progress && done % progress_every == 0)
-            progress(done, total);
-        ++done;
-    };
+        for (std::size_t i = 0; i < set->size(part); ++i)
+            order.emplace_back(part, i);
+    std::vector<Finding> found(order.size());
+    for_each_image(order.size(), watch,
+                   [&](std::size_t i) { found[i] = look_at(*set, order[i].first, order[i].second); });
+
     Findings findings;
-    for (const auto part : all_parts)
-        read_part(*set, part, report, findings, tick);
-    if (progress)
-        progress(total, total);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto [part, index] = order[i];
+        const auto column = static_cast<std::size_t>(part);
+        if (!found[i].fault.empty()) {
+            report.bad.push_back({set->file(part, index), found[i].fault});
+            continue;
+        }
+        findings.add(*set, part, index, found[i], report);
+        ++report.images[column];
+        ++report.class_counts[static_cast<std::size_t>(set->label(part, index))][column];
+    }
+    take_sizes(findings, report);
     report.warnings = warnings_of(report, findings);
-    if (refused)
-        report.warnings.insert(report.warnings.begin(), "Training refuses this set until its bad files are mended.");
+    for (auto& remark : set->remarks())
+        report.warnings.push_back(std::move(remark));
     return report;
 }
 
 Json ScanReport::to_json(std::size_t most_bad) const {
-    Json classes = Json::array(), bad_files = Json::array(), parts = Json::array();
+    Json classes = Json::array(), bad_files = Json::array(), parts = Json::array(), repeats = Json::array();
     for (std::size_t i = 0; i < class_counts.size(); ++i) {
         Json entry{{"name", info.classes[i]}, {"count", class_counts[i][0] + class_counts[i][1] + class_counts[i][2]}};
         for (const auto part : all_parts)
@@ -134,6 +179,8 @@ Json ScanReport::to_json(std::size_t most_bad) const {
             parts.push_back({{"name", name_of(part)}, {"images", count}});
     for (const auto& file : std::span(bad).first(std::min(most_bad, bad.size())))
         bad_files.push_back({{"file", file.file}, {"reason", file.reason}});
+    for (const auto& one : repeated)
+        repeats.push_back({{"file", one.file}, {"same_as", one.same_as}});
     return {{"data", info.spec},
             {"kind", info.kind},
             {"classes", std::move(classes)},
@@ -142,6 +189,10 @@ Json ScanReport::to_json(std::size_t most_bad) const {
             {"width", info.image.width},
             {"height", info.image.height},
             {"channels", info.image.channels},
+            {"sizes", sizes},
+            {"smallest", {smallest.width, smallest.height}},
+            {"largest", {largest.width, largest.height}},
+            {"repeated", std::move(repeats)},
             {"bad", std::move(bad_files)},
             {"bad_count", bad.size()},
             {"warnings", warnings}};
@@ -150,8 +201,10 @@ Json ScanReport::to_json(std::size_t most_bad) const {
 std::string ScanReport::to_text() const {
     std::string text = info.spec + ": " + images_text(total());
     if (total() > 0)
-        text += ", " + std::to_string(info.image.width) + " x " + std::to_string(info.image.height) + " pixels, " +
-                std::to_string(info.image.channels) + (info.image.channels == 1 ? " channel" : " channels");
+        text += ", " + size_text(info.image) + " pixels, " + std::to_string(info.image.channels) +
+                (info.image.channels == 1 ? " channel" : " channels");
+    if (sizes > 1)
+        text += "; " + std::to_string(sizes) + " sizes from " + size_text(smallest) + " to " + size_text(largest);
     text += "\n";
     for (const auto part : all_parts)
         if (const auto count = images[static_cast<std::size_t>(part)]; count > 0)
@@ -168,6 +221,8 @@ std::string ScanReport::to_text() const {
     }
     for (const auto& file : bad)
         text += "bad: " + file.file + ": " + file.reason + "\n";
+    for (const auto& one : repeated)
+        text += "repeated: " + one.file + " is " + one.same_as + "\n";
     for (const auto& warning : warnings)
         text += "warning: " + warning + "\n";
     return text;

@@ -5,17 +5,24 @@
 #include "data/dataset.h"
 
 #include <array>
-#include <functional>
-#include <stop_token>
 
 namespace espalier {
 
 /// What a whole data set was found to hold.
 struct ScanReport {
-    DatasetInfo info;
+    /// Two images that are the same, pixel by pixel (of image files: scaled down to 64 pixels).
+    struct Repeated {
+        std::string file, same_as;
+    };
+
+    DatasetInfo info;                                     ///< with the size that most images have
     std::array<std::size_t, 3> images{};                  ///< of each part
     std::vector<std::array<std::size_t, 3>> class_counts; ///< [class][part]
+    std::size_t sizes = 0;                                ///< how many different ones
+    ImageShape smallest, largest;                         ///< by area
     std::vector<BadFile> bad;
+    bool training_refuses = false;  ///< because of the bad files; image files are left out instead
+    std::vector<Repeated> repeated; ///< the first 100
     std::vector<std::string> warnings;
 
     [[nodiscard]] std::size_t total() const noexcept { return images[0] + images[1] + images[2]; }
@@ -26,12 +33,8 @@ struct ScanReport {
     [[nodiscard]] std::string to_text() const;
 };
 
-/// Called now and then with the number of images read and their total.
-using ScanProgress = std::function<void(std::size_t done, std::size_t total)>;
-
-/// Reads every image of a data set. Faults of the data are in the report; what cannot be scanned at all (an unknown
-/// SPEC) is thrown as ConfigError. When `stop` is requested, throws Error with ExitCode::stopped.
-[[nodiscard]] ScanReport scan_dataset(const std::string& spec, const ScanProgress& progress = {},
-                                      std::stop_token stop = {});
+/// Reads every image of a data set, on several threads. Faults of the data are in the report; what cannot be scanned at
+/// all (an unknown SPEC) is thrown as ConfigError. When watch.leave says so, throws Error with ExitCode::stopped.
+[[nodiscard]] ScanReport scan_dataset(const std::string& spec, const WorkWatch& watch = {});
 
 } // namespace espalier

@@ -82,7 +82,7 @@ void check_something_left(const RunState& state, const RunConfig& config, const 
 }
 
 void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file) {
-    const auto dataset = open_dataset(config.data);
+    const auto dataset = open_dataset(config.data, {.image_size = config.image_size});
     const auto sets = sets_for_run(dataset, config.validation_share, config.seed);
     std::vector<std::string> notes;
     fit_to_data(config, *dataset, sets.train.size(), notes);

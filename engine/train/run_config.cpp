@@ -91,6 +91,7 @@ RunConfig RunConfig::from_json(const Json& json) {
     if (const Json* network = fields.object("network"))
         config.network = NetworkSpec::from_json(*network);
     fields.read("image_size", config.image_size, 0, 1024);
+    fields.read("max_bad_share", config.max_bad_share, 0, 1);
     fields.read("batch", config.batch, 1, 65536);
     fields.read("epochs", config.epochs, 1, most_epochs);
     fields.read("seed", config.seed);
@@ -123,6 +124,7 @@ Json RunConfig::to_json() const {
     json["data"] = data;
     json["network"] = network.to_json();
     json["image_size"] = image_size;
+    json["max_bad_share"] = max_bad_share;
     json["batch"] = batch;
     json["epochs"] = epochs;
     json["seed"] = seed;

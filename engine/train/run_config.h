@@ -49,6 +49,7 @@ struct RunConfig {
     NetworkSpec network;
     std::int64_t image_size =
         0; ///< side in pixels to which photos are resized (shorter side, then crop); 0: as they are
+    double max_bad_share = 0.1; ///< of the image files, how many may be bad before the run refuses to start
     std::int64_t batch = 64;
     std::int64_t epochs = 10;
     std::uint64_t seed = 1;

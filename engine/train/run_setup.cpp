@@ -60,6 +60,22 @@ void plan(RunSetup& setup) {
     }
 }
 
+/// Names the first files that were left out; empty if there are none.
+std::string left_out_text(const Dataset& dataset) {
+    constexpr std::size_t named = 5;
+    const auto bad = dataset.left_out();
+    if (bad.empty())
+        return {};
+    std::size_t total = bad.size();
+    for (const auto part : all_parts)
+        total += dataset.size(part);
+    std::string text =
+        std::to_string(bad.size()) + " of " + std::to_string(total) + " files cannot be used and are left out:";
+    for (const auto& one : bad.first(std::min(named, bad.size())))
+        text += " " + one.reason;
+    return bad.size() > named ? text + " The others are named by a scan." : text;
+}
+
 void add_notes(RunSetup& setup) {
     const auto& config = setup.config;
     if (auto note = last_batch_note(setup.sets.train.size(), config.batch); !note.empty())
@@ -67,6 +83,10 @@ void add_notes(RunSetup& setup) {
     if (config.accumulation > 1)
         setup.notes.push_back("Each update takes the mean gradient of " + std::to_string(config.accumulation) +
                               " batches of " + std::to_string(config.batch) + " images.");
+    for (auto& remark : setup.dataset().remarks())
+        setup.notes.push_back(std::move(remark));
+    if (auto text = left_out_text(setup.dataset()); !text.empty())
+        setup.warnings.push_back(std::move(text));
     if (setup.dataset().classes() < 2)
         setup.warnings.push_back("The data set has a single class: there is nothing to tell apart, the loss is zero "
                                  "from the first step on, and an accuracy of 100 % means nothing. Is a folder of "
@@ -142,14 +162,25 @@ std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& 
     return network;
 }
 
-RunSetup set_up_run(RunConfig config, const std::function<bool()>& leave) {
-    const auto leaving = [&] { return leave && leave(); };
+RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse files) {
+    const auto leaving = [&] { return watch.leave && watch.leave(); };
     RunSetup setup;
-    const auto dataset = open_dataset(config.data);
+    std::shared_ptr<const Dataset> dataset;
+    try {
+        dataset = open_dataset(config.data, {.image_size = config.image_size,
+                                             .decode = files == ImageFilesUse::decoded,
+                                             .max_bad_share = config.max_bad_share,
+                                             .watch = watch});
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::stopped)
+            throw;
+        return setup;
+    }
     if (leaving())
         return setup;
     setup.sets = sets_for_run(dataset, config.validation_share, config.seed);
-    setup.statistics = channel_statistics(setup.sets.train);
+    if (files == ImageFilesUse::decoded)
+        setup.statistics = channel_statistics(setup.sets.train);
     if (leaving())
         return setup;
     fit_to_data(config, *dataset, setup.sets.train.size(), setup.notes);

@@ -40,11 +40,15 @@ struct RunSetup {
     [[nodiscard]] Loader evaluation_loader(const SampleSet& set) const;
 };
 
+/// Whether a setup decodes image files (a run does), or only lists them (a fit check needs no more than their number).
+enum class ImageFilesUse { decoded, listed };
+
 /// Opens the data and plans the network. What does not fit in memory is tried with recomputation, then with half the
-/// batch and twice the accumulation, as often as need be; each try is a fallback. `leave` is asked between the stages;
-/// when it says yes, the setup is given up and comes back without a network. Throws ConfigError, DataError, and
+/// batch and twice the accumulation, as often as need be; each try is a fallback. `watch.leave` is asked between the stages
+/// and while images are read; when it says yes, the setup is given up and comes back without a network. Throws ConfigError, DataError, and
 /// OutOfMemory if nothing helps.
-[[nodiscard]] RunSetup set_up_run(RunConfig config, const std::function<bool()>& leave = {});
+[[nodiscard]] RunSetup set_up_run(RunConfig config, const WorkWatch& watch = {},
+                                  ImageFilesUse files = ImageFilesUse::decoded);
 
 /// The set's shape and classes put into the network, the batch cut to the set: what a fit check needs, too.
 void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,

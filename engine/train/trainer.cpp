@@ -18,6 +18,8 @@
 namespace espalier {
 namespace {
 
+constexpr auto progress_distance = std::chrono::milliseconds(500);
+
 class Trainer {
 public:
     Trainer(const std::filesystem::path& folder, EventSink& events, CommandSource& commands)
@@ -72,10 +74,25 @@ RunOutcome Trainer::run() {
 bool Trainer::set_up() {
     const auto config = RunConfig::from_json(read_json(folder_.config()));
     std::atomic<bool> leaving = false;
-    auto prepared = std::async(std::launch::async, [&] { return set_up_run(config, [&] { return leaving.load(); }); });
+    std::atomic<std::size_t> read = 0, images = 0;
+    const WorkWatch watch{.progress =
+                              [&](std::size_t done, std::size_t total) {
+                                  read = done;
+                                  images = total;
+                              },
+                          .leave = [&] { return leaving.load(); }};
+    auto prepared = std::async(std::launch::async, [&] { return set_up_run(config, watch); });
+    std::size_t told = 0;
+    auto next_telling = std::chrono::steady_clock::now() + progress_distance;
     while (prepared.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
         control_.poll();
         leaving = control_.stop_wanted();
+        if (const auto now = std::chrono::steady_clock::now(); now >= next_telling && read != told) {
+            told = read;
+            next_telling = now + progress_distance;
+            control_.enter("preparing",
+                           "Reading images: " + std::to_string(told) + " of " + std::to_string(images) + ".");
+        }
     }
     setup_ = prepared.get();
     return setup_.network && !control_.stop_wanted();

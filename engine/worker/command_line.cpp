@@ -2,6 +2,7 @@
 #include "worker/command_line.h"
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "io/checkpoint_folder.h"
 #include "io/run_folder.h"
 #include "train/run_config.h"
@@ -18,7 +19,8 @@ namespace commands {
 void ConfigOptions::add_to(CLI::App& app) {
     app.add_option("--preset", preset, "Name of a preset (see `presets`)");
     app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset");
-    app.add_option("--data", data, "The data set: builtin, fashion-mnist, idx:DIR, synthetic:CxHxW,classes,count");
+    app.add_option("--data", data,
+                   "The data set: builtin, folder:DIR, cifar10:DIR, idx:DIR, synthetic:CxHxW,classes,count, ...");
     app.add_option("--set", set, "key=value, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated");
 }
 
@@ -34,6 +36,8 @@ Json ConfigOptions::config() const {
         config["data"] = data;
     for (const auto& assignment : set)
         set_by_path(config, assignment);
+    if (config.contains("data") && config["data"].is_string())
+        config["data"] = with_absolute_path(config["data"]);
     return config;
 }
 

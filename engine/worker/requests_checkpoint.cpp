@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "data/class_mapping.h"
 #include "data/image_decoder.h"
 #include "io/exports.h"
 #include "worker/protocol.h"
@@ -7,24 +8,30 @@
 #include "worker/trained_model.h"
 
 #include <QByteArray>
+#include <algorithm>
 
 namespace espalier {
 namespace {
 
-/// `image` is a path, or the file's bytes in base64.
-Image read_image(const Json& arguments, std::int64_t channels) {
+/// `image` is a path, or the file's bytes in base64; read as training reads it for that network.
+Image read_image(const Json& arguments, const NetworkSpec& network) {
+    const auto enough = std::max(network.height, network.width);
     if (const auto text = optional_text(arguments, "base64"); !text.empty()) {
         const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(text));
         return decode_image(
             {reinterpret_cast<const std::uint8_t*>(bytes.constData()), static_cast<std::size_t>(bytes.size())},
-            "the image", channels);
+            "the image", network.channels, enough);
     }
-    return decode_image_file(required_text(arguments, "image"), channels);
+    return decode_image_file(required_text(arguments, "image"), network.channels, enough);
 }
 
 /// The part that tells most about unseen images, or the one that is asked for.
-SampleSet set_to_evaluate(const std::string& data, const std::string& part) {
-    const auto dataset = open_dataset(data);
+SampleSet set_to_evaluate(const std::string& data, const std::string& part, const CheckpointInfo& trained,
+                          const RequestContext& context) {
+    const WorkWatch watch{.progress = {}, .leave = [&] { return context.stop.stop_requested(); }};
+    auto dataset = open_dataset(data, {.image_size = trained.network.height, .watch = watch});
+    if (!trained.class_names.empty())
+        dataset = with_classes(std::move(dataset), trained.class_names);
     for (const auto candidate : {Part::test, Part::validation, Part::train})
         if ((part.empty() || part == name_of(candidate)) && dataset->size(candidate) > 0)
             return all_of(dataset, candidate);
@@ -53,14 +60,15 @@ Json answer_predict(const Json& arguments, const RequestContext& context) {
     TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
     context.check();
     Json classes = Json::array();
-    for (const auto& one : model.predict(read_image(arguments, model.info().network.channels)))
+    for (const auto& one : model.predict(read_image(arguments, model.info().network)))
         classes.push_back({{"name", one.name}, {"probability", one.probability}});
     return {{"classes", std::move(classes)}};
 }
 
 Json answer_evaluate(const Json& arguments, const RequestContext& context) {
     TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
-    const auto set = set_to_evaluate(required_text(arguments, "data"), optional_text(arguments, "part"));
+    const auto set =
+        set_to_evaluate(required_text(arguments, "data"), optional_text(arguments, "part"), model.info(), context);
     const auto totals = model.evaluate(set, [&] { return context.stop.stop_requested(); });
     context.check();
     return {{"set", name_of(set.part)},

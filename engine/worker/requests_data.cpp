@@ -10,16 +10,20 @@
 namespace espalier {
 
 Json answer_scan(const Json& arguments, const RequestContext& context) {
-    const auto progress = [&](std::size_t done, std::size_t total) {
-        context.progress({{"done", done}, {"total", total}});
-    };
-    return scan_dataset(required_text(arguments, "data"), progress, context.stop).to_json();
+    const WorkWatch watch{.progress =
+                              [&](std::size_t done, std::size_t total) {
+                                  context.progress({{"done", done}, {"total", total}});
+                              },
+                          .leave = [&] { return context.stop.stop_requested(); }};
+    return scan_dataset(required_text(arguments, "data"), watch).to_json();
 }
 
 Json answer_thumbnails(const Json& arguments, const RequestContext& context) {
     const auto count = whole_argument(arguments, "count", 24, 1, 1000);
     const auto side = whole_argument(arguments, "size", 64, 8, 512);
-    const auto dataset = open_dataset(required_text(arguments, "data"));
+    const auto dataset = open_dataset(
+        required_text(arguments, "data"),
+        {.image_size = side, .watch = {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }}});
     context.check();
     Json images = Json::array();
     for (const auto& thumbnail : thumbnails(*dataset, static_cast<std::size_t>(count), side)) {

@@ -40,7 +40,8 @@ std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + 
 Json answer_plan(const Json& arguments, const RequestContext& context) {
     const auto config = RunConfig::from_json(whole_config(arguments.value("config", Json())));
     const auto limit = memory_limit(config);
-    auto setup = set_up_run(config, [&] { return context.stop.stop_requested(); });
+    auto setup = set_up_run(config, {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }},
+                            ImageFilesUse::listed);
     context.check();
     auto answer = plan_event(setup);
     answer.erase("type");

@@ -247,7 +247,7 @@ private slots:
         folder.replace("t10k-images-idx3-ubyte", bytes_of_text("<html>"));
         folder.replace("t10k-labels-idx1-ubyte", idx_bytes({2}, {0, 1}));
         std::vector<BadFile> bad;
-        const auto set = open_dataset(folder.spec(), bad);
+        const auto set = open_dataset(folder.spec(), {.bad = &bad});
         QCOMPARE(set->size(Part::train), std::size_t{58});
         QCOMPARE(set->label(Part::train, 5), 7);
         QVERIFY(contains(set->file(Part::train, 5), "image 7"));

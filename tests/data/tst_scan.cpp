@@ -44,12 +44,13 @@ class TestScan : public QObject {
 private slots:
     void builtin_is_counted() {
         std::size_t last = 0, calls = 0;
-        const auto report = scan_dataset("builtin", [&](std::size_t done, std::size_t total) {
+        const auto count = [&](std::size_t done, std::size_t total) {
             QVERIFY(done >= last);
             QCOMPARE(total, std::size_t{6000});
             last = done;
             ++calls;
-        });
+        };
+        const auto report = scan_dataset("builtin", {.progress = count, .leave = {}});
         QCOMPARE(last, std::size_t{6000});
         QVERIFY(calls > 5);
         QCOMPARE(report.total(), std::size_t{6000});
@@ -115,14 +116,12 @@ private slots:
     void can_be_cancelled() {
         std::stop_source stop;
         try {
-            (void)scan_dataset(
-                "builtin",
-                [&](std::size_t done, std::size_t) {
-                    if (done >= 1000)
-                        stop.request_stop();
-                    QVERIFY(done <= 1000);
-                },
-                stop.get_token());
+            const auto stop_at_1000 = [&](std::size_t done, std::size_t) {
+                if (done >= 1000)
+                    stop.request_stop();
+                QVERIFY(done <= 1000);
+            };
+            (void)scan_dataset("builtin", {.progress = stop_at_1000, .leave = [&] { return stop.stop_requested(); }});
             QFAIL("expected to be cancelled");
         } catch (const Error& error) {
             QCOMPARE(error.code(), ExitCode::stopped);

@@ -39,7 +39,7 @@ void add_data_commands(CLI::App& app, Action& chosen) {
     };
     const auto options = std::make_shared<Options>();
     auto* scan = app.add_subcommand("scan", "Read a whole data set and report every bad file, class counts and sizes");
-    scan->add_option("SPEC", options->data, "builtin, fashion-mnist, idx:DIR, synthetic:CxHxW,classes,count")
+    scan->add_option("SPEC", options->data, "builtin, folder:DIR, cifar10:DIR, idx:DIR, ... as `run --data` takes it")
         ->required();
     scan->add_flag("--json", options->json, "One line of JSON");
     scan->callback([options, &chosen] {

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image_files.h"
+
+#include "base/error.h"
+#include "data/content_hash.h"
+#include "data/image_decoder.h"
+#include "data/image_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t channels = 3;
+constexpr std::int64_t largest_side = 1024; // as image_size of a run's configuration
+constexpr std::int64_t longest = 2;         // times as long as the set's size is what is kept of an image
+
+/// Where the middle part of `size` begins in `length`.
+std::int64_t middle(std::int64_t length, std::int64_t size) { return (length - size) / 2; }
+
+/// The file as it is kept: scaled to cover the shape, with what it has beyond it.
+Image decode_for(const std::filesystem::path& path, const ImageShape& shape, ImageShape* original = nullptr) {
+    const auto image = scaled_to_cover(decode_image_file(path, channels, std::max(shape.height, shape.width), original),
+                                       shape.height, shape.width);
+    const auto height = std::min(image.shape.height, longest * shape.height);
+    const auto width = std::min(image.shape.width, longest * shape.width);
+    // Its own middle must be where the middle of the whole image is.
+    return cut_out(image, middle(image.shape.height, shape.height) - middle(height, shape.height),
+                   middle(image.shape.width, shape.width) - middle(width, shape.width), height, width);
+}
+
+/// `place` 0 to 1 of what is too long; the middle without it.
+void cut_into(const Image& image, const ImageShape& shape, std::optional<double> place, std::span<std::uint8_t> out) {
+    const auto begin = [place](std::int64_t length, std::int64_t size) {
+        const auto last = length - size;
+        return place
+                   ? std::clamp<std::int64_t>(std::llround(std::floor(*place * static_cast<double>(last + 1))), 0, last)
+                   : middle(length, size);
+    };
+    const auto cut = cut_out(image, begin(image.shape.height, shape.height), begin(image.shape.width, shape.width),
+                             shape.height, shape.width);
+    std::ranges::copy(cut.pixels, out.begin());
+}
+
+/// Image files that are decoded whenever they are read.
+class ImageFiles : public Dataset {
+public:
+    ImageFiles(DatasetInfo info, FileListing listing) : Dataset(std::move(info)), listing_(std::move(listing)) {}
+
+    [[nodiscard]] std::size_t size(Part part) const override { return listing_.of(part).size(); }
+    [[nodiscard]] std::int32_t label(Part part, std::size_t index) const override {
+        return listing_.of(part)[index].label;
+    }
+    [[nodiscard]] std::string file(Part part, std::size_t index) const override { return path(part, index).string(); }
+    void read(Part part, std::size_t index, std::span<std::uint8_t> out) const override {
+        cut_into(whole(part, index), image(), {}, out);
+    }
+    void read_cropped(Part part, std::size_t index, double place, std::span<std::uint8_t> out) const override {
+        cut_into(whole(part, index), image(), place, out);
+    }
+    [[nodiscard]] bool may_crop() const override { return true; }
+    ImageShape inspect(Part part, std::size_t index, std::span<std::uint8_t> out) const override {
+        ImageShape original;
+        cut_into(decode_for(path(part, index), image(), &original), image(), {}, out);
+        return original;
+    }
+    [[nodiscard]] std::string content_hash() const override {
+        ContentHash hash;
+        hash.add(image().text());
+        for (const auto& name : info().classes)
+            hash.add(name);
+        for (const auto part : all_parts) {
+            hash.add(std::uint64_t{size(part)});
+            for (std::size_t i = 0; i < size(part); ++i) {
+                hash.add(static_cast<std::uint64_t>(label(part, i)));
+                hash.add(pixel_hash(part, i));
+            }
+        }
+        return hash.text();
+    }
+    [[nodiscard]] std::span<const BadFile> left_out() const override { return listing_.bad; }
+    [[nodiscard]] std::vector<std::string> remarks() const override { return listing_.remarks; }
+
+protected:
+    [[nodiscard]] const std::filesystem::path& path(Part part, std::size_t index) const {
+        return listing_.of(part)[index].path;
+    }
+    /// The image as it is kept: as large as image(), or longer in one direction.
+    [[nodiscard]] virtual Image whole(Part part, std::size_t index) const {
+        return decode_for(path(part, index), image());
+    }
+    [[nodiscard]] virtual std::uint64_t pixel_hash(Part part, std::size_t index) const {
+        ContentHash hash;
+        hash.add(whole(part, index).pixels);
+        return hash.value();
+    }
+
+    FileListing listing_;
+};
+
+/// An image that was decoded, in the store.
+struct Kept {
+    std::uint64_t place = 0;
+    std::uint64_t hash = 0;
+    std::int32_t height = 0, width = 0;
+};
+
+/// Image files that were decoded once.
+class DecodedFiles final : public ImageFiles {
+public:
+    DecodedFiles(DatasetInfo info, FileListing listing, std::array<std::vector<Kept>, 3> kept,
+                 std::unique_ptr<ImageStore> store)
+        : ImageFiles(std::move(info), std::move(listing)), kept_(std::move(kept)), store_(std::move(store)) {
+        for (const auto& part : kept_)
+            for (const auto& one : part)
+                may_crop_ |= one.height > image().height || one.width > image().width;
+    }
+
+    void read(Part part, std::size_t index, std::span<std::uint8_t> out) const override {
+        const auto& one = of(part, index);
+        if (one.height == image().height && one.width == image().width)
+            store_->read(one.place, out);
+        else
+            ImageFiles::read(part, index, out);
+    }
+    [[nodiscard]] bool may_crop() const override { return may_crop_; }
+
+protected:
+    [[nodiscard]] Image whole(Part part, std::size_t index) const override {
+        const auto& one = of(part, index);
+        Image kept{{channels, one.height, one.width}, {}};
+        kept.pixels.resize(kept.shape.bytes());
+        store_->read(one.place, kept.pixels);
+        return kept;
+    }
+    [[nodiscard]] std::uint64_t pixel_hash(Part part, std::size_t index) const override { return of(part, index).hash; }
+
+private:
+    [[nodiscard]] const Kept& of(Part part, std::size_t index) const {
+        return kept_[static_cast<std::size_t>(part)][index];
+    }
+
+    std::array<std::vector<Kept>, 3> kept_;
+    std::unique_ptr<ImageStore> store_;
+    bool may_crop_ = false;
+};
+
+/// The size of the first image that can be read, for sets that are taken as they are.
+ImageShape first_size(const FileListing& listing) {
+    std::string reason;
+    for (const auto& one : listing.of(Part::train)) {
+        try {
+            auto shape = decode_image_file(one.path, channels).shape;
+            if (std::max(shape.height, shape.width) > largest_side)
+                throw ConfigError("The images are as large as " + std::to_string(shape.width) + " x " +
+                                  std::to_string(shape.height) + " pixels ('" + one.path.string() +
+                                  "'): more than the " + std::to_string(largest_side) +
+                                  " that a network is trained with. Set image_size, for example image_size=224.");
+            return shape;
+        } catch (const DataError& error) {
+            if (reason.empty())
+                reason = error.what();
+        }
+    }
+    throw DataError("No training image can be read. " + reason);
+}
+
+/// Takes what could not be decoded out of the listing.
+void leave_out(FileListing& listing, std::array<std::vector<Kept>, 3>& kept,
+               std::array<std::vector<std::string>, 3>& reasons) {
+    for (const auto part : all_parts) {
+        const auto p = static_cast<std::size_t>(part);
+        auto& images = listing.of(part);
+        std::size_t good = 0;
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            if (!reasons[p][i].empty()) {
+                listing.bad.push_back({images[i].path.string(), std::move(reasons[p][i])});
+                continue;
+            }
+            if (good != i) {
+                images[good] = std::move(images[i]);
+                kept[p][good] = kept[p][i];
+            }
+            ++good;
+        }
+        images.resize(good);
+        kept[p].resize(good);
+    }
+}
+
+void check_share(const FileListing& listing, std::size_t total, double most) {
+    const auto bad = total - listing.total();
+    if (bad == 0 || (static_cast<double>(bad) <= most * static_cast<double>(total) && !listing.of(Part::train).empty()))
+        return;
+    const auto& first = *(listing.bad.end() - static_cast<std::ptrdiff_t>(bad));
+    throw DataError(std::to_string(bad) + " of " + std::to_string(total) +
+                    " image files cannot be used, more than the share that max_bad_share allows (" +
+                    std::to_string(std::lround(most * 100)) + " %). The first: " + first.reason +
+                    " A scan names all of them.");
+}
+
+std::shared_ptr<const Dataset> decode_all(DatasetInfo info, FileListing listing, const OpenOptions& options) {
+    auto store = std::make_unique<ImageStore>();
+    std::array<std::vector<Kept>, 3> kept;
+    std::array<std::vector<std::string>, 3> reasons;
+    std::vector<std::pair<std::size_t, std::size_t>> order; // part and index
+    for (std::size_t part = 0; part < kept.size(); ++part) {
+        kept[part].resize(listing.images[part].size());
+        reasons[part].resize(listing.images[part].size());
+        for (std::size_t i = 0; i < kept[part].size(); ++i)
+            order.emplace_back(part, i);
+    }
+    for_each_image(order.size(), options.watch, [&](std::size_t i) {
+        const auto [part, index] = order[i];
+        try {
+            const auto image = decode_for(listing.images[part][index].path, info.image);
+            ContentHash hash;
+            hash.add(image.pixels);
+            kept[part][index] = {store->add(image.pixels), hash.value(), static_cast<std::int32_t>(image.shape.height),
+                                 static_cast<std::int32_t>(image.shape.width)};
+        } catch (const DataError& error) {
+            reasons[part][index] = error.what();
+        }
+    });
+    leave_out(listing, kept, reasons);
+    check_share(listing, order.size(), options.max_bad_share);
+    return std::make_shared<DecodedFiles>(std::move(info), std::move(listing), std::move(kept), std::move(store));
+}
+
+} // namespace
+
+std::shared_ptr<const Dataset> open_image_files(DatasetInfo info, FileListing listing, const OpenOptions& options) {
+    if (listing.of(Part::train).empty())
+        throw DataError("The data set '" + info.spec + "' has no training images.");
+    info.classes = listing.classes;
+    if (options.image_size > 0)
+        info.image = {channels, options.image_size, options.image_size};
+    else
+        info.image = first_size(listing);
+    if (options.decode)
+        return decode_all(std::move(info), std::move(listing), options);
+    return std::make_shared<ImageFiles>(std::move(info), std::move(listing));
+}
+
+} // namespace espalier
