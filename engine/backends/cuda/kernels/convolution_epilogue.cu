@@ -10,9 +10,8 @@ constexpr int threads = 256;
 
 template <class T>
 __global__ void epilogue_kernel(T* y, const float* bias, Epilogue e) {
-    const auto count = e.pixels * e.pitch;
-    for (auto i = grid_index(); i < count; i += grid_size()) {
-        const auto channel = i % e.pitch;
+    for (auto i = grid_index(); i < e.elements; i += grid_size()) {
+        const auto channel = i / e.step % e.pitch;
         if (channel >= e.channels)
             continue;
         float value = to_float(y[i]);
@@ -27,8 +26,8 @@ __global__ void epilogue_kernel(T* y, const float* bias, Epilogue e) {
 void launch_epilogue(void* y, const float* bias, const Epilogue& epilogue, cudaStream_t stream) {
     with_type(epilogue.type, [&](auto element) {
         using T = decltype(element);
-        epilogue_kernel<<<blocks_for(epilogue.pixels * epilogue.pitch, threads), threads, 0, stream>>>(
-            static_cast<T*>(y), bias, epilogue);
+        epilogue_kernel<<<blocks_for(epilogue.elements, threads), threads, 0, stream>>>(static_cast<T*>(y), bias,
+                                                                                        epilogue);
     });
 }
 

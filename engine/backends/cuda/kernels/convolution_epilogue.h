@@ -11,9 +11,10 @@ namespace espalier::cuda {
 
 /// What follows a convolution in place: y = act(y + bias).
 struct Epilogue {
-    std::int64_t pixels = 0;   ///< N*H*W
+    std::int64_t elements = 0;
+    std::int64_t step = 1;     ///< elements from one channel to the next: 1, or H*W where channels come first
+    std::int64_t pitch = 0;    ///< channels with padding
     std::int64_t channels = 0; ///< real ones; padding stays zero
-    std::int64_t pitch = 0;
     bool relu = false;
     DType type = DType::f32;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/channel_tiles.h"
+#include "backends/cuda/kernels/plain_channels.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -69,17 +70,14 @@ void launch_batch_norm_gradient(const NormalizeGradient& gradient, const Channel
 void launch_channel_sum(const void* x, float* result, DType type, const ChannelTiles& tiles, float* partials,
                         cudaStream_t stream);
 
-/// The same ops on x [outer, channels, inner] in row-major order: one block a channel, in double precision.
-struct PlainChannels {
-    std::int64_t outer = 1;
-    std::int64_t channels = 1;
-    std::int64_t inner = 1;
-};
+/// The same ops on row-major x [outer, channels, inner]; partials has partial_floats(shape).
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const PlainChannels& shape,
-                       cudaStream_t stream);
+                       float* partials, cudaStream_t stream);
 void launch_normalize(const NormalizeRows& rows, const float* mean, const float* spread, float eps,
                       const PlainChannels& shape, cudaStream_t stream);
-void launch_batch_norm_gradient(const NormalizeGradient& gradient, const PlainChannels& shape, cudaStream_t stream);
-void launch_channel_sum(const void* x, float* result, DType type, const PlainChannels& shape, cudaStream_t stream);
+void launch_batch_norm_gradient(const NormalizeGradient& gradient, const PlainChannels& shape, float* partials,
+                                cudaStream_t stream);
+void launch_channel_sum(const void* x, float* result, DType type, const PlainChannels& shape, float* partials,
+                        cudaStream_t stream);
 
 } // namespace espalier::cuda

@@ -2,7 +2,7 @@
 #include "backends/cuda/kernels/cast.h"
 
 #include "backends/cuda/kernels/loss_scale.h"
-#include "backends/cuda/lowering/filter_order.h"
+#include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/lowering.h"
 
 #include <map>

@@ -4,8 +4,8 @@
 #include "backends/cuda/cudnn/convolution.h"
 #include "backends/cuda/kernels/convolution_epilogue.h"
 #include "backends/cuda/kernels/direct_convolution.h"
+#include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/depthwise.h"
-#include "backends/cuda/lowering/filter_order.h"
 #include "backends/cuda/lowering/lowering.h"
 #include "base/error.h"
 
@@ -16,15 +16,17 @@ using cudnn::Problem;
 using Direction = Problem::Direction;
 
 /// Extents as the library sees them: padding channels are channels.
-std::array<std::int64_t, 4> image_extents(const Layout& layout) {
-    const auto rows = rows_of(layout);
-    return {rows.n, rows.pitch, rows.h, rows.w};
-}
-std::array<std::int64_t, 4> filter_extents(const Layout& layout) {
+std::array<std::int64_t, 4> extents_of(const Layout& layout) {
     const auto& d = description(layout);
-    if (d.order == Order::filter)
-        return {padded(d.shape[0]), padded(d.shape[1]), d.shape[2], d.shape[3]};
-    return {d.shape[0], d.shape[1], d.shape[2], d.shape[3]};
+    const auto& s = d.shape;
+    switch (d.order) {
+    case Order::channels_last:
+        return {s[0], padded(s[1]), s[2], s[3]};
+    case Order::filter:
+        return {padded(s[0]), padded(s[1]), s[2], s[3]};
+    default:
+        return {s[0], s[1], s[2], s[3]};
+    }
 }
 
 Problem problem_of(const Context& c, const Convolution& shape, Direction direction, const Layout& x, const Layout& w,
@@ -33,9 +35,10 @@ Problem problem_of(const Context& c, const Convolution& shape, Direction directi
     problem.direction = direction;
     problem.type = description(x).type;
     problem.tf32 = c.settings.options.tf32;
-    problem.x = image_extents(x);
-    problem.w = filter_extents(w);
-    problem.y = image_extents(y);
+    problem.channels_first = description(x).order == Order::plain;
+    problem.x = extents_of(x);
+    problem.w = extents_of(w);
+    problem.y = extents_of(y);
     problem.stride = shape.stride;
     problem.padding = shape.padding;
     problem.dilation = shape.dilation;
@@ -123,41 +126,79 @@ void lower_direct(const Context& c, Lowered& lowered, const Problem& problem, Co
     });
 }
 
-Lowered finish(const Context& c, Lowered lowered, const Problem& problem, ConvolutionKernel::Places places,
-               std::optional<Epilogue> epilogue) {
-    if (auto plan = library_plan(c, problem)) {
-        lowered.workspace = plan->workspace();
-        lowered.kernel = std::make_unique<ConvolutionKernel>(c, std::move(plan), places, epilogue);
-    } else {
-        lower_direct(c, lowered, problem, places, epilogue);
-    }
-    return lowered;
-}
-
 std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu) {
     if (!c.has_input(2) && !relu)
         return std::nullopt;
-    const auto rows = rows_of(y);
-    return Epilogue{rows.count(), rows.channels, rows.pitch, relu, description(y).type};
+    const auto& d = description(y);
+    const bool channels_first = d.order == Order::plain;
+    return Epilogue{d.elements, channels_first ? d.shape[2] * d.shape[3] : 1, extents_of(y)[1], d.shape[1], relu,
+                    d.type};
 }
 
 /// A convolution in one of its directions, its three tensors wherever the op has them.
+class ConvolutionLowering {
+public:
+    ConvolutionLowering(const Context& c, Direction direction, ConvolutionKernel::Places places)
+        : c_(c), direction_(direction), places_(places), shape_(Convolution::from(c.op.attributes)) {}
+
+    Lowered lower() const {
+        const auto& weights = tensor(places_.w).shape;
+        const int leading = direction_ == Direction::weight_gradient ? places_.y : 0;
+        const bool row_major =
+            c_.settings.options.library && wants_row_major(c_.settings, c_.op, tensor(places_.x).type, weights,
+                                                           c_.given(static_cast<std::size_t>(leading)));
+        if (row_major)
+            if (auto lowered = by_library({Order::plain, Order::plain, Order::plain}))
+                return std::move(*lowered);
+        const auto orders = channels_last_orders(c_.op, weights);
+        if (auto lowered = by_library(orders))
+            return std::move(*lowered);
+        auto lowered = laid_out(orders);
+        const auto problem = problem_in(lowered);
+        lower_direct(c_, lowered, problem, places_, epilogue_of(c_, lowered.outputs[0], shape_.relu));
+        return lowered;
+    }
+
+private:
+    [[nodiscard]] const Tensor& tensor(int place) const {
+        return place < 0 ? c_.output(0) : c_.input(static_cast<std::size_t>(place));
+    }
+    static Layout& layout(Lowered& lowered, int place) {
+        return place < 0 ? lowered.outputs[0] : lowered.inputs[static_cast<std::size_t>(place)];
+    }
+
+    [[nodiscard]] Lowered laid_out(const ConvolutionOrders& orders) const {
+        Lowered result = c_.plain();
+        for (const auto [place, order] :
+             {std::pair{places_.x, orders.x}, std::pair{places_.w, orders.w}, std::pair{places_.y, orders.y}})
+            layout(result, place) = make_layout(tensor(place).shape, tensor(place).type, order);
+        return result;
+    }
+
+    Problem problem_in(Lowered& lowered) const {
+        return problem_of(c_, shape_, direction_, layout(lowered, places_.x), layout(lowered, places_.w),
+                          layout(lowered, places_.y));
+    }
+
+    [[nodiscard]] std::optional<Lowered> by_library(const ConvolutionOrders& orders) const {
+        auto result = laid_out(orders);
+        auto plan = library_plan(c_, problem_in(result));
+        if (!plan)
+            return std::nullopt;
+        result.workspace = plan->workspace();
+        result.kernel = std::make_unique<ConvolutionKernel>(c_, std::move(plan), places_,
+                                                            epilogue_of(c_, result.outputs[0], shape_.relu));
+        return result;
+    }
+
+    const Context& c_;
+    Direction direction_;
+    ConvolutionKernel::Places places_;
+    Convolution shape_;
+};
+
 Lowered lower(const Context& c, Direction direction, ConvolutionKernel::Places places) {
-    const auto shape = Convolution::from(c.op.attributes);
-    Lowered result = c.plain();
-    const auto tensor = [&](int place) -> const Tensor& {
-        return place < 0 ? c.output(0) : c.input(static_cast<std::size_t>(place));
-    };
-    const auto lay_out = [&](int place, Order order) {
-        auto& layout = place < 0 ? result.outputs[0] : result.inputs[static_cast<std::size_t>(place)];
-        return layout = make_layout(tensor(place).shape, tensor(place).type, order);
-    };
-    // Padding would tear groups apart, unless each is of whole blocks.
-    const auto images = shape.groups > 1 ? Order::channels_last_packed : Order::channels_last;
-    const auto x = lay_out(places.x, images), y = lay_out(places.y, images);
-    const auto w = lay_out(places.w, filter_order(c.settings, c.op, tensor(places.w).shape));
-    const auto epilogue = epilogue_of(c, result.outputs[0], shape.relu);
-    return finish(c, std::move(result), problem_of(c, shape, direction, x, w, y), places, epilogue);
+    return ConvolutionLowering(c, direction, places).lower();
 }
 
 Lowered lower_conv2d(const Context& c) {

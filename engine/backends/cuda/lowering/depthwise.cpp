@@ -2,7 +2,7 @@
 #include "backends/cuda/lowering/depthwise.h"
 
 #include "backends/cuda/kernels/depthwise.h"
-#include "backends/cuda/lowering/filter_order.h"
+#include "backends/cuda/lowering/convolution_orders.h"
 #include "graph/ops/convolution.h"
 
 namespace espalier::cuda {

@@ -51,6 +51,12 @@ Lowered Context::natural() const {
     return result;
 }
 
+Lowered Context::natural_like(std::size_t i) const {
+    // Inputs of the step are always given row-major: that says nothing about what their readers are good at.
+    const bool computed = given(i).defined() && input(i).role == Role::activation;
+    return computed && description(given(i)).order == Order::plain ? plain() : natural();
+}
+
 Lowered Context::plain() const {
     Lowered result;
     for (std::size_t i = 0; i < op.inputs.size(); ++i)

@@ -61,6 +61,8 @@ public:
     /// Every tensor in the layout of its rank: [N,C,H,W] channels last, everything else row-major. What a lowering then
     /// changes.
     [[nodiscard]] Lowered natural() const;
+    /// The same, but row-major where input `i` was computed so: for kernels that know both orders.
+    [[nodiscard]] Lowered natural_like(std::size_t i) const;
     /// Every tensor row-major.
     [[nodiscard]] Lowered plain() const;
     /// For ops on flat arrays: inputs [first, last) and every computed output in one layout, that of the first input

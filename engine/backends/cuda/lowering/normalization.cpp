@@ -30,16 +30,17 @@ ChannelTiles cut_map(const Context& c, const Rows& rows) {
     return cut_map(rows.count(), static_cast<int>(rows.channels), static_cast<int>(rows.pitch), machine(c));
 }
 
-PlainChannels plain_channels(const Shape& shape) {
-    PlainChannels result{shape[0], shape[1], 1};
+PlainChannels plain_channels(const Context& c) {
+    const auto& shape = c.input(0).shape;
+    std::int64_t inner = 1;
     for (std::size_t i = 2; i < shape.rank(); ++i)
-        result.inner *= shape[i];
-    return result;
+        inner *= shape[i];
+    return cut_plain(shape[0], shape[1], inner, c.settings.device.multiprocessors);
 }
 
 Lowered lower_batch_norm(const Context& c) {
     const auto norm = BatchNorm::from(c.op.attributes);
-    Lowered result = c.natural();
+    Lowered result = c.natural_like(0);
     result.in_place = {{BatchNorm::y, BatchNorm::residual}, {BatchNorm::y, BatchNorm::x}};
     const auto arguments = [norm, type = c.input(0).type](const Arguments& a) {
         const NormalizeRows rows{a.in(BatchNorm::x),
@@ -69,11 +70,12 @@ Lowered lower_batch_norm(const Context& c) {
                                           launch_batch_norm(given, statistics, tiles, a.scratch<float>(), a.stream);
                                       });
     } else {
-        result.kernel = launch_kernel(c, "batch norm, plain",
-                                      [arguments, shape = plain_channels(c.input(0).shape)](const Arguments& a) {
-                                          const auto [given, statistics] = arguments(a);
-                                          launch_batch_norm(given, statistics, shape, a.stream);
-                                      });
+        const auto shape = plain_channels(c);
+        result.workspace = partial_floats(shape) * sizeof(float);
+        result.kernel = launch_kernel(c, "batch norm, row-major", [arguments, shape](const Arguments& a) {
+            const auto [given, statistics] = arguments(a);
+            launch_batch_norm(given, statistics, shape, a.scratch<float>(), a.stream);
+        });
     }
     return result;
 }
@@ -81,7 +83,7 @@ Lowered lower_batch_norm(const Context& c) {
 /// batch_norm_apply and batch_norm_inference: x, mean, inv_std or variance, weight?, bias?, residual?.
 Lowered lower_normalize(const Context& c, const std::string& name, float eps) {
     const auto relu = BatchNorm::from(c.op.attributes).relu;
-    Lowered result = c.natural();
+    Lowered result = c.natural_like(0);
     result.in_place = {{0, 5}, {0, 0}};
     const auto arguments = [relu, type = c.input(0).type](const Arguments& a) {
         return NormalizeRows{a.in(0), a.in(5), a.out(0), a.in_f32(3), a.in_f32(4), relu, type};
@@ -91,8 +93,8 @@ Lowered lower_normalize(const Context& c, const std::string& name, float eps) {
             launch_normalize(arguments(a), a.in_f32(1), a.in_f32(2), eps, tiles, a.stream);
         });
     else
-        result.kernel = launch_kernel(
-            c, name + ", plain", [arguments, eps, shape = plain_channels(c.input(0).shape)](const Arguments& a) {
+        result.kernel =
+            launch_kernel(c, name + ", row-major", [arguments, eps, shape = plain_channels(c)](const Arguments& a) {
                 launch_normalize(arguments(a), a.in_f32(1), a.in_f32(2), eps, shape, a.stream);
             });
     return result;
@@ -106,7 +108,7 @@ Lowered lower_batch_norm_inference(const Context& c) {
 /// x, gy, mean, inv_std, weight?, bias?, y? -> gx, gweight?, gbias?, gresidual?.
 Lowered lower_batch_norm_gradient(const Context& c) {
     const auto relu = BatchNorm::from(c.op.attributes).relu;
-    Lowered result = c.natural();
+    Lowered result = c.natural_like(0);
     result.in_place = {{0, 1}, {0, 0}, {3, 6}, {3, 1}, {0, 6}};
     const auto arguments = [relu, type = c.input(0).type](const Arguments& a) {
         NormalizeGradient g;
@@ -131,16 +133,17 @@ Lowered lower_batch_norm_gradient(const Context& c) {
                                           launch_batch_norm_gradient(arguments(a), tiles, a.scratch<float>(), a.stream);
                                       });
     } else {
-        result.kernel = launch_kernel(c, "batch norm gradient, plain",
-                                      [arguments, shape = plain_channels(c.input(0).shape)](const Arguments& a) {
-                                          launch_batch_norm_gradient(arguments(a), shape, a.stream);
-                                      });
+        const auto shape = plain_channels(c);
+        result.workspace = partial_floats(shape) * sizeof(float);
+        result.kernel = launch_kernel(c, "batch norm gradient, row-major", [arguments, shape](const Arguments& a) {
+            launch_batch_norm_gradient(arguments(a), shape, a.scratch<float>(), a.stream);
+        });
     }
     return result;
 }
 
 Lowered lower_channel_sum(const Context& c) {
-    Lowered result = c.natural();
+    Lowered result = c.natural_like(0);
     if (const auto rows = channel_rows(result.inputs[0])) {
         const auto tiles = cut_reduction(c, *rows, 1);
         result.workspace = partial_floats(tiles) * sizeof(float);
@@ -148,11 +151,11 @@ Lowered lower_channel_sum(const Context& c) {
             launch_channel_sum(a.in(0), a.out_f32(0), type, tiles, a.scratch<float>(), a.stream);
         });
     } else {
-        result.kernel =
-            launch_kernel(c, "channel sum, plain",
-                          [shape = plain_channels(c.input(0).shape), type = c.input(0).type](const Arguments& a) {
-                              launch_channel_sum(a.in(0), a.out_f32(0), type, shape, a.stream);
-                          });
+        const auto shape = plain_channels(c);
+        result.workspace = partial_floats(shape) * sizeof(float);
+        result.kernel = launch_kernel(c, "channel sum, row-major", [shape, type = c.input(0).type](const Arguments& a) {
+            launch_channel_sum(a.in(0), a.out_f32(0), type, shape, a.scratch<float>(), a.stream);
+        });
     }
     return result;
 }
