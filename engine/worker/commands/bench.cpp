@@ -23,7 +23,7 @@ struct Options {
     int threads = 0;
     double seconds = 6;
     std::string precision = "auto";
-    bool tune = false, no_graph = false, deterministic = false;
+    bool tune = false, no_graph = false, deterministic = false, safe = false;
     bool recompute = false, no_winograd = false, no_fuse = false, profile = false, json = false;
 };
 
@@ -139,11 +139,14 @@ int bench_step(const Options& options) {
     config.toggles.cuda_graphs = !options.no_graph;
     config.toggles.fused = config.toggles.share = !options.no_fuse;
 
+    config.toggles.safe_mode = options.safe;
+    const auto toggles = config.toggles.effective();
     const auto backend = make_backend(options.backend, {.threads = options.threads,
                                                         .deterministic = options.deterministic,
-                                                        .winograd = config.toggles.effective().winograd,
-                                                        .tf32 = options.precision != "fp32",
-                                                        .tune = options.tune});
+                                                        .winograd = toggles.winograd,
+                                                        .reference_separable = toggles.reference_separable,
+                                                        .tf32 = toggles.precision != "fp32",
+                                                        .tune = options.tune && !options.safe});
     config.network = spec;
     NetworkSession session(*backend, config);
     const auto& step = session.training_step(batch);
@@ -178,7 +181,8 @@ int bench_step(const Options& options) {
     }
     const int threads = options.threads > 0 ? options.threads : usable_threads();
     const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
-                      (options.precision == "auto" ? std::string(backend->automatic_precision()) : options.precision);
+                      (toggles.precision == "auto" ? std::string(backend->automatic_precision()) : toggles.precision) +
+                      (options.safe ? "/safe" : "");
     const double gflops = plan.model_flops() / step_ms / 1e6;
     const double images = static_cast<double>(batch) / step_ms * 1e3;
     const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
@@ -223,6 +227,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
         ->check(CLI::IsMember({"auto", "fp16", "bf16", "tf32", "fp32"}));
     step->add_flag("--tune", options->tune, "Choose algorithms by timing them (GPU)");
     step->add_flag("--no-graph", options->no_graph, "Launch kernels one by one (GPU)");
+    step->add_flag("--safe", options->safe, "As in safe mode: fp32, untuned, nothing fused, launched one by one");
     step->add_flag("--deterministic", options->deterministic, "Only deterministic kernels");
     step->add_flag("--recompute", options->recompute, "Recompute activations in the backward (less memory)");
     step->add_flag("--no-winograd", options->no_winograd, "Only direct convolutions");
