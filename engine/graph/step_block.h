@@ -20,6 +20,7 @@ enum Field : std::int64_t {
     micro_step,  ///< 0 for the first part of an accumulated step
     micro_steps, ///< parts of an accumulated step; the mean of their gradients is applied
     history_row, ///< row of the history buffer that `record` writes
+    first_image, ///< place of the batch's first image in the order that `gather_images` follows
     size = 16,
 };
 

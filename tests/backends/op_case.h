@@ -48,6 +48,7 @@ struct OpCase {
 
 // One function a file.
 void add_convolution_cases(std::vector<OpCase>& cases);
+void add_data_cases(std::vector<OpCase>& cases);
 void add_layer_cases(std::vector<OpCase>& cases);
 void add_size_cases(std::vector<OpCase>& cases);
 void add_update_cases(std::vector<OpCase>& cases);

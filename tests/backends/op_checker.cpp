@@ -166,6 +166,7 @@ CaseInput labels(Shape shape, std::int64_t classes) {
 std::vector<OpCase> op_cases() {
     std::vector<OpCase> cases;
     add_convolution_cases(cases);
+    add_data_cases(cases);
     add_layer_cases(cases);
     add_update_cases(cases);
     add_size_cases(cases);

@@ -107,6 +107,18 @@ private slots:
             {"label_smoothing must be at least 0 and less than 1", "1.0"});
         row("dice background", {"generalized_dice", {{{3, 1, 6, 6}}, labels({3, 6, 6})}},
             {"at least 2 classes", "3x1x6x6"});
+        const auto gather = [](Shape table, DType pixels, std::int64_t batch) {
+            return OpCase{"gather_images",
+                          {buffer({16}),
+                           {{50, 3, 8, 9}, pixels, Role::buffer},
+                           labels({50}),
+                           buffer(table),
+                           {{40, 4}, DType::i32, Role::buffer}},
+                          {{"batch", batch}}};
+        };
+        row("gather a batch of none", gather({3, 256}, DType::u8, 0), {"batch must be at least 1", "0"});
+        row("gather by values of other channels", gather({1, 256}, DType::u8, 2), {"values must be 3x256", "1x256"});
+        row("gather from floats", gather({3, 256}, DType::f32, 2), {"pixels must be u8", "f32"});
         row("cast to", {"cast", {{{3}}}, {{"type", std::string("i32")}}}, {"f32, f16 or bf16", "\"i32\""});
         row("cast of", {"cast", {labels({3})}, {{"type", std::string("f16")}}}, {"x1 must be f32, f16 or bf16", "i32"});
         row("scale interval",

@@ -96,6 +96,15 @@ private slots:
         row("add", {"add", {{{3, 7}}, {{3, 7}}, {{3, 7}}}}, {{3, 7}});
         row("scale", {"scale", {{{3, 7}}, {{1}}}}, {{3, 7}});
         row("dot", {"dot", {{{3, 7}}, {{3, 7}}}}, {{1}});
+        row("gather images",
+            {"gather_images",
+             {buffer({16}),
+              {{50, 3, 8, 9}, DType::u8, Role::buffer},
+              labels({50}),
+              buffer({3, 256}),
+              {{40, 4}, DType::i32, Role::buffer}},
+             {{"batch", std::int64_t{6}}}},
+            {{6, 3, 8, 9}, {6}});
         row("constant", {"constant", {}, {{"shape", List{2, 3}}, {"value", 1.5}}}, {{2, 3}});
         row("weighted sum",
             {"weighted_sum",
@@ -197,6 +206,7 @@ private slots:
                                                "cross_entropy",
                                                "cross_entropy_gradient",
                                                "dot",
+                                               "gather_images",
                                                "generalized_dice",
                                                "generalized_dice_gradient",
                                                "global_avg_pool",

@@ -44,6 +44,7 @@ using Kinds = std::map<std::string, MakeCompute>;
 void add_activation(Kinds& kinds);
 void add_concat(Kinds& kinds);
 void add_convolution(Kinds& kinds);
+void add_data(Kinds& kinds);
 void add_elementwise(Kinds& kinds);
 void add_linear(Kinds& kinds);
 void add_loss(Kinds& kinds);

@@ -18,6 +18,7 @@ const Kinds& kinds() {
         add_activation(kinds);
         add_concat(kinds);
         add_convolution(kinds);
+        add_data(kinds);
         add_elementwise(kinds);
         add_linear(kinds);
         add_loss(kinds);

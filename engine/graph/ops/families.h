@@ -15,6 +15,7 @@ void register_elementwise(OpRegistry& registry);
 void register_weighted_sum(OpRegistry& registry);
 void register_cast(OpRegistry& registry);
 void register_concat(OpRegistry& registry);
+void register_data(OpRegistry& registry);
 void register_softmax(OpRegistry& registry);
 void register_loss(OpRegistry& registry);
 void register_update(OpRegistry& registry);

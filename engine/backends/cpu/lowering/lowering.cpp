@@ -95,6 +95,7 @@ const LoweringTable& lowering_table() {
     static const LoweringTable table = [] {
         LoweringTable result;
         add_convolution(result);
+        add_data(result);
         add_elementwise(result);
         add_linear(result);
         add_loss(result);

@@ -94,6 +94,7 @@ struct LoweringRule {
 using LoweringTable = std::map<std::string, LoweringRule, std::less<>>;
 
 void add_convolution(LoweringTable& table);
+void add_data(LoweringTable& table);
 void add_elementwise(LoweringTable& table);
 void add_linear(LoweringTable& table);
 void add_loss(LoweringTable& table);

@@ -91,6 +91,7 @@ const LoweringTable& lowering_table() {
         LoweringTable all;
         add_cast(all);
         add_convolution(all);
+        add_data(all);
         add_elementwise(all);
         add_linear(all);
         add_loss(all);

@@ -83,6 +83,7 @@ using LoweringTable = std::map<std::string, LoweringRule, std::less<>>;
 
 void add_cast(LoweringTable& table);
 void add_convolution(LoweringTable& table);
+void add_data(LoweringTable& table);
 void add_elementwise(LoweringTable& table);
 void add_linear(LoweringTable& table);
 void add_loss(LoweringTable& table);
