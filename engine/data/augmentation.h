@@ -33,6 +33,9 @@ public:
     };
     [[nodiscard]] Draw draw(std::int64_t epoch, std::uint32_t sample) const;
 
+    /// Of each channel, what each byte becomes.
+    [[nodiscard]] const std::vector<std::array<float, 256>>& values() const { return values_; }
+
     /// `in` and `out` are [C, H, W].
     void apply(std::span<const std::uint8_t> in, const Draw& draw, std::span<float> out) const;
 
@@ -40,7 +43,7 @@ private:
     ImageShape shape_;
     Augmentation augmentation_;
     std::uint64_t seed_;
-    std::vector<std::array<float, 256>> values_; ///< of each channel: what each byte becomes
+    std::vector<std::array<float, 256>> values_;
 };
 
 } // namespace espalier

@@ -80,8 +80,11 @@ std::vector<float> CompiledPlan::read(TensorId kept) const {
 
 MemoryUse CompiledPlan::memory() const {
     const auto& arena = executor_.arena();
-    return {session_.persistent.bytes(Purpose::weights), session_.persistent.bytes(Purpose::optimizer),
-            arena.activation_bytes, arena.bytes - arena.activation_bytes};
+    return {.weights = session_.persistent.bytes(Purpose::weights),
+            .optimizer = session_.persistent.bytes(Purpose::optimizer),
+            .activations = arena.activation_bytes,
+            .workspace = arena.bytes - arena.activation_bytes,
+            .data = session_.persistent.bytes(Purpose::data)};
 }
 
 } // namespace espalier

@@ -29,6 +29,9 @@ std::vector<float> widened(std::span<const std::byte> host) {
     return values;
 }
 
+/// So many bytes as a tensor. Two dimensions: backends may pad the only one.
+Tensor as_bytes(std::size_t bytes) { return {.shape = {1, static_cast<std::int64_t>(bytes)}, .type = DType::u8}; }
+
 } // namespace
 
 std::size_t host_bytes(const Tensor& tensor) {
@@ -57,6 +60,18 @@ std::vector<float> from_host_values(const Tensor& tensor, std::span<const std::b
     default:
         return widened<float>(host);
     }
+}
+
+void upload_bytes(Backend& backend, std::span<const std::byte> host, std::byte* device) {
+    const auto tensor = as_bytes(host.size());
+    backend.upload(tensor, backend.plain(tensor.shape, tensor.type), host.data(), device);
+}
+
+std::vector<std::byte> download_bytes(Backend& backend, const std::byte* device, std::size_t bytes) {
+    const auto tensor = as_bytes(bytes);
+    std::vector<std::byte> host(bytes);
+    backend.download(tensor, backend.plain(tensor.shape, tensor.type), device, host.data());
+    return host;
 }
 
 } // namespace espalier

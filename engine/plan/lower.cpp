@@ -25,11 +25,20 @@ std::set<TensorId> optimizer_buffers(const Graph& graph) {
     return buffers;
 }
 
+/// What batches are gathered from.
+std::set<TensorId> data_buffers(const Graph& graph) {
+    std::set<TensorId> buffers;
+    for (const auto& op : graph.ops())
+        if (op.kind == "gather_images")
+            buffers.insert(op.inputs.begin() + 1, op.inputs.end()); // the first is the step block
+    return buffers;
+}
+
 class Lowering {
 public:
     Lowering(const Graph& graph, Backend& backend, PersistentTensors& persistent)
         : graph_(graph), backend_(backend), persistent_(persistent), optimizer_(optimizer_buffers(graph)),
-          current_(graph.tensors().size(), no_value) {}
+          data_(data_buffers(graph)), current_(graph.tensors().size(), no_value) {}
 
     Program run() {
         for (const auto& op : graph_.ops())
@@ -154,7 +163,9 @@ private:
 
     ValueId add_persistent(TensorId id, const Layout& layout) {
         const auto& tensor = graph_.tensor(id);
-        const auto purpose = optimizer_.contains(id) ? Purpose::optimizer : Purpose::weights;
+        const auto purpose = optimizer_.contains(id) ? Purpose::optimizer
+                             : data_.contains(id)    ? Purpose::data
+                                                     : Purpose::weights;
         const auto index = persistent_.add(tensor, layout, purpose);
         const auto value = add_value({tensor, layout, Value::Place::persistent, false, index});
         current_[static_cast<std::size_t>(id)] = value;
@@ -192,7 +203,7 @@ private:
     const Graph& graph_;
     Backend& backend_;
     PersistentTensors& persistent_;
-    const std::set<TensorId> optimizer_;
+    const std::set<TensorId> optimizer_, data_;
     std::vector<ValueId> current_;                               ///< of each tensor, in the layout that it was made in
     std::map<std::pair<TensorId, std::string>, ValueId> copies_; ///< by tensor and layout
     Program program_;

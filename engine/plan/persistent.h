@@ -14,7 +14,7 @@
 namespace espalier {
 
 /// What a persistent tensor is kept for: MemoryUse is split by it.
-enum class Purpose { weights, optimizer };
+enum class Purpose { weights, optimizer, data };
 
 /// The parameters and buffers of a session: one layout each for the life of the session, and where each lies.
 class PersistentTensors {

@@ -47,6 +47,21 @@ std::vector<float> Session::get(const std::string& name) const {
     return state_->download(entry.tensor, entry.layout, entry.address);
 }
 
+void Session::set_rows(const std::string& name, std::int64_t first, std::span<const std::byte> rows) {
+    const auto& entry = state_->entry(name);
+    const auto& shape = entry.tensor.shape;
+    const bool integers = entry.tensor.type == DType::u8 || entry.tensor.type == DType::i32;
+    if (!integers || entry.layout != state_->backend.plain(shape, entry.tensor.type))
+        throw ConfigError("'" + name + "' cannot be filled by rows: it is no row-major buffer of integers.");
+    const auto whole = host_bytes(entry.tensor);
+    const auto offset = static_cast<std::size_t>(first) * (whole / static_cast<std::size_t>(shape[0]));
+    if (first < 0 || offset + rows.size() > whole)
+        throw ConfigError("'" + name + "' has the shape " + shape.text() + ", but " + std::to_string(rows.size()) +
+                          " bytes were given for its rows from " + std::to_string(first) + " on.");
+    state_->persistent.allocate(state_->backend);
+    upload_bytes(state_->backend, rows, entry.address + offset);
+}
+
 std::vector<std::string> Session::names() const { return state_->persistent.names(); }
 
 MemoryUse Session::memory() const {
@@ -60,6 +75,7 @@ MemoryUse Session::memory() const {
     use.activations += arena - std::min(arena, use.activations + use.workspace);
     use.weights = state_->persistent.bytes(Purpose::weights);
     use.optimizer = state_->persistent.bytes(Purpose::optimizer);
+    use.data = state_->persistent.bytes(Purpose::data);
     return use;
 }
 

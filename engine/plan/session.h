@@ -18,7 +18,8 @@ struct MemoryUse {
     std::size_t optimizer = 0; ///< slots, accumulators
     std::size_t activations = 0;
     std::size_t workspace = 0;
-    [[nodiscard]] std::size_t total() const { return weights + optimizer + activations + workspace; }
+    std::size_t data = 0; ///< a data set that stays on the device
+    [[nodiscard]] std::size_t total() const { return weights + optimizer + activations + workspace + data; }
 };
 
 /// One op of a plan, for profiles and the layer table.
@@ -89,6 +90,9 @@ public:
     /// set, one whose initializer is a constant has that value, any other holds NaN.
     void set(const std::string& name, std::span<const float> values);
     [[nodiscard]] std::vector<float> get(const std::string& name) const;
+    /// Fills the rows [first, ...) of a buffer of integers from its own type (int32, uint8), row-major: a part of what
+    /// may be larger than the host wants to hold at once. Throws ConfigError if it is no such buffer or too short.
+    void set_rows(const std::string& name, std::int64_t first, std::span<const std::byte> rows);
     [[nodiscard]] std::vector<std::string> names() const;
 
     [[nodiscard]] MemoryUse memory() const;

@@ -53,13 +53,15 @@ void Session::State::check_limit(const CompiledPlan& plan) const {
     const auto& planned = plan.executor().arena();
     const auto weights = persistent.bytes(Purpose::weights);
     const auto optimizer = persistent.bytes(Purpose::optimizer);
+    const auto data = persistent.bytes(Purpose::data);
     const auto arena_bytes = std::max(largest_arena(), planned.bytes);
-    const auto total = weights + optimizer + arena_bytes;
+    const auto total = weights + optimizer + data + arena_bytes;
     if (options.memory_limit == 0 || total <= options.memory_limit)
         return;
     std::string text = "This step needs " + mebibytes(total) + " (weights " + mebibytes(weights) + ", optimizer " +
                        mebibytes(optimizer) + ", activations and workspace " + mebibytes(arena_bytes) +
-                       "), but the limit is " + mebibytes(options.memory_limit) + ".";
+                       (data > 0 ? ", the data set " + mebibytes(data) : std::string()) + "), but the limit is " +
+                       mebibytes(options.memory_limit) + ".";
     if (const auto ops = plan.ops(); !ops.empty()) {
         const auto& op = ops[planned.busiest_step];
         text += " Most is in use at " + op.kind + " of layer '" + op.layer + "', with " + mebibytes(planned.live_peak) +

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/loader.h"
-#include "train/network_session.h"
+#include "train/batch_feed.h"
 #include "train/run_state.h"
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace espalier {
 
-/// Loss and accuracy of a network over everything that `loader` gives in one epoch. `leave` is asked before each batch,
-/// `interrupt` within it; nothing comes back if one says yes.
-[[nodiscard]] std::optional<Totals> evaluate(NetworkSession& network, Loader& loader,
+/// Loss and accuracy of a network over everything that `feed` gives in one epoch; no batch waits for another's result.
+/// `leave` is asked before each batch, `interrupt` within it; nothing comes back if one says yes.
+[[nodiscard]] std::optional<Totals> evaluate(NetworkSession& network, BatchFeed& feed,
                                              const std::function<bool()>& leave = {}, const Interrupt& interrupt = {});
 
 /// Counts of (label, predicted class), row after row of labels, each as long as there are classes.

@@ -84,6 +84,7 @@ Json to_json(const MemoryUse& memory) {
             {"optimizer", memory.optimizer},
             {"activations", memory.activations},
             {"workspace", memory.workspace},
+            {"data", memory.data},
             {"total", memory.total()}};
 }
 

@@ -2,6 +2,7 @@
 #include "train/network_session.h"
 
 #include "base/error.h"
+#include "graph/builder.h"
 #include "graph/step_block.h"
 
 #include <algorithm>
@@ -24,9 +25,23 @@ NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const
             forward.loss, forward.correct};
 }
 
+/// As history_name, of evaluations: loss and correct.
+constexpr const char* evaluation_history_name = "evaluation_history";
+
+/// Of the images on their way to the device.
+constexpr std::size_t bytes_at_once = std::size_t{4} << 20;
+
 bool is_working_memory(const std::string& name, const std::string& slot) {
     return name == step_block::name || name == loss_scale_name || name == good_steps_name || name == history_name ||
-           slot == gradient_sum_slot;
+           name == evaluation_history_name || slot == gradient_sum_slot || DeviceData::is_buffer(name);
+}
+
+void record_evaluation(ForwardGraph& forward) {
+    GraphBuilder builder(forward.graph);
+    const auto step = step_buffer(builder);
+    const auto history = builder.buffer(evaluation_history_name, {history_rows, 2}, {Initializer::Kind::constant, 0.0});
+    const GraphBuilder::Scope scope(builder, "evaluation");
+    builder.apply("record", {step, forward.loss, forward.correct}, {}, {history});
 }
 
 } // namespace
@@ -38,11 +53,12 @@ Graph training_graph(const RunConfig& config) {
     return compile("", forward, config.toggles, update).compiled.graph;
 }
 
-NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit)
-    : config_(config), session_(backend, {.plans = plans_kept,
-                                          .memory_limit = memory_limit,
-                                          .recorded = config.toggles.effective().cuda_graphs}),
-      runs_kernel_by_kernel_(backend.in_host_memory()) {
+NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit,
+                               std::shared_ptr<const DeviceData> data)
+    : config_(config),
+      session_(backend,
+               {.plans = plans_kept, .memory_limit = memory_limit, .recorded = config.toggles.effective().cuda_graphs}),
+      runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precision();
 }
@@ -51,7 +67,9 @@ const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, Up
     const std::string key = "train " + std::to_string(batch) + (parts.apply ? " apply" : "");
     auto found = steps_.find(key);
     if (found == steps_.end()) {
-        const auto forward = build_forward(config_.network, batch, NormMode::training, config_.label_smoothing);
+        auto forward = build_forward(config_.network, batch, NormMode::training, config_.label_smoothing);
+        if (data_)
+            data_->feed(forward, DeviceData::Use::training);
         const auto update = make_update(config_.optimizer, parts, {forward.loss, forward.correct});
         found = steps_.emplace(key, compile(key, forward, config_.toggles, update)).first;
     }
@@ -62,11 +80,14 @@ const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch) {
     return training_step(batch, {.accumulate = config_.accumulation > 1, .apply = true});
 }
 
-const NetworkSession::Step& NetworkSession::evaluation_step(std::int64_t batch) {
-    const std::string key = "evaluate " + std::to_string(batch);
+const NetworkSession::Step& NetworkSession::evaluation_step(std::int64_t batch, bool from_data) {
+    const std::string key = "evaluate " + std::to_string(batch) + (from_data ? " from the data" : "");
     auto found = steps_.find(key);
     if (found == steps_.end()) {
-        const auto forward = build_forward(config_.network, batch, NormMode::inference);
+        auto forward = build_forward(config_.network, batch, NormMode::inference);
+        if (from_data)
+            data_->feed(forward, DeviceData::Use::evaluation);
+        record_evaluation(forward);
         found = steps_.emplace(key, compile(key, forward, config_.toggles, {})).first;
     }
     return found->second;
@@ -78,7 +99,7 @@ void NetworkSession::prepare_training(std::int64_t batch) {
         plan_of(training_step(batch, {.accumulate = true, .apply = false}));
 }
 
-void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch)); }
+void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch, data_ != nullptr)); }
 
 Graph NetworkSession::forward_graph() const { return build_forward(config_.network, 1, NormMode::inference).graph; }
 
@@ -102,7 +123,43 @@ void NetworkSession::load(const ParameterStore& store) {
             session_.set(name, std::vector<float>(entry.values.size(), 0.0F));
         }
     }
-    rows_written_ = rows_read_ = 0;
+    training_ = evaluation_ = {};
+    load_data();
+}
+
+void NetworkSession::load_data() {
+    if (!data_ || data_is_there_)
+        return;
+    const auto bytes = data_->image().bytes();
+    const auto images = data_->images();
+    const auto step = static_cast<std::int64_t>(std::max<std::size_t>(1, bytes_at_once / bytes));
+    std::vector<std::uint8_t> pixels;
+    for (std::int64_t first = 0; first < images; first += step) {
+        pixels.resize(static_cast<std::size_t>(std::min(step, images - first)) * bytes);
+        data_->read(first, pixels);
+        session_.set_rows(DeviceData::pixels_name, first, std::as_bytes(std::span(pixels)));
+    }
+    const auto labels = data_->labels();
+    session_.set_rows(DeviceData::labels_name, 0, std::as_bytes(std::span(labels)));
+    session_.set(DeviceData::values_name, data_->values());
+    data_is_there_ = true;
+}
+
+void NetworkSession::release() {
+    session_.release();
+    data_is_there_ = false;
+}
+
+void NetworkSession::follow(const std::string& name, const std::vector<std::int32_t>& order) {
+    session_.set_rows(name, 0, std::as_bytes(std::span(order)));
+}
+
+void NetworkSession::follow_training_order(std::int64_t epoch) {
+    follow(DeviceData::training_order_name, data_->training_order(epoch));
+}
+
+void NetworkSession::follow_evaluation_order(const SampleSet& set) {
+    follow(DeviceData::evaluation_order_name, data_->evaluation_order(set));
 }
 
 void NetworkSession::save(ParameterStore& store) {
@@ -117,14 +174,28 @@ void NetworkSession::save(ParameterStore& store) {
     }
 }
 
-void NetworkSession::set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels) {
-    plan.set_input("images", images.data(), images.size_bytes());
-    plan.set_input("labels", labels.data(), labels.size_bytes());
+void NetworkSession::set_step(const StepPlace& place, const BatchView& batch, const Rows& rows) {
+    std::vector<float> block(step_block::size, 0.0F);
+    block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
+    block[step_block::step] = static_cast<float>(place.step);
+    block[step_block::loss_scale] = 1.0F;
+    block[step_block::micro_step] = static_cast<float>(place.micro_step);
+    block[step_block::micro_steps] = static_cast<float>(place.micro_steps);
+    block[step_block::history_row] = static_cast<float>(rows.written % history_rows);
+    block[step_block::first_image] = static_cast<float>(batch.first);
+    session_.set(step_block::name, block);
+}
+
+void NetworkSession::set_batch(Plan& plan, const BatchView& batch) {
+    if (data_)
+        return; // the step gathers it
+    plan.set_input("images", batch.images.data(), batch.images.size_bytes());
+    plan.set_input("labels", batch.labels.data(), batch.labels.size_bytes());
 }
 
 /// What a step changes before its update, besides the sums of gradients that its first part begins anew.
 void NetworkSession::remember(const Graph& graph) {
-    before_.rows_written = rows_written_;
+    before_.rows_written = training_.written;
     before_.statistics.clear();
     for (const auto& tensor : graph.tensors())
         if (tensor.role == Role::buffer)
@@ -136,7 +207,7 @@ void NetworkSession::remember(const Graph& graph) {
 void NetworkSession::give_up_step() {
     for (const auto& [name, values] : before_.statistics)
         session_.set(name, values);
-    rows_written_ = before_.rows_written;
+    training_.written = before_.rows_written;
 }
 
 bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool profiled, const Interrupt& asked) {
@@ -146,49 +217,52 @@ bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool 
     auto& plan = plan_of(step);
     if (interrupt && place.micro_step == 0)
         remember(step.compiled.graph);
-    std::vector<float> block(step_block::size, 0.0F);
-    block[step_block::learning_rate] = static_cast<float>(place.learning_rate);
-    block[step_block::step] = static_cast<float>(place.step);
-    block[step_block::loss_scale] = 1.0F;
-    block[step_block::micro_step] = static_cast<float>(place.micro_step);
-    block[step_block::micro_steps] = static_cast<float>(place.micro_steps);
-    block[step_block::history_row] = static_cast<float>(rows_written_ % history_rows);
-    session_.set(step_block::name, block);
-    set_batch(plan, batch.images, batch.labels);
+    set_step(place, batch, training_);
+    set_batch(plan, batch);
     if (!(profiled ? plan.run_profiled(interrupt) : plan.run(interrupt))) {
         give_up_step();
         return false;
     }
-    ++rows_written_;
+    ++training_.written;
     return true;
 }
 
-std::vector<BatchResult> NetworkSession::take_history() {
+std::vector<BatchResult> NetworkSession::take_results(const std::string& name, Rows& rows) {
     std::vector<BatchResult> results;
-    if (rows_read_ == rows_written_)
+    if (rows.read == rows.written)
         return results;
-    const auto history = session_.get(history_name);
+    const auto history = session_.get(name);
     const auto columns = history.size() / static_cast<std::size_t>(history_rows);
-    for (; rows_read_ < rows_written_; ++rows_read_) {
-        const auto row = static_cast<std::size_t>(rows_read_ % history_rows) * columns;
-        results.push_back({history[row], history[row + 1], history[row + 2]});
+    for (; rows.read < rows.written; ++rows.read) {
+        const auto* row = history.data() + static_cast<std::size_t>(rows.read % history_rows) * columns;
+        results.push_back({row[0], row[1], columns > 2 ? row[2] : 0.0});
     }
     return results;
 }
 
-std::optional<BatchResult> NetworkSession::evaluate(const BatchView& batch, const Interrupt& interrupt) {
-    const auto& step = evaluation_step(batch.size());
-    auto& plan = plan_of(step);
-    set_batch(plan, batch.images, batch.labels);
+std::vector<BatchResult> NetworkSession::take_history() { return take_results(history_name, training_); }
+
+std::vector<BatchResult> NetworkSession::take_evaluations() {
+    return take_results(evaluation_history_name, evaluation_);
+}
+
+bool NetworkSession::evaluate(const BatchView& batch, const Interrupt& interrupt) {
+    auto& plan = plan_of(evaluation_step(batch.size(), data_ != nullptr));
+    set_step({}, batch, evaluation_);
+    set_batch(plan, batch);
     if (!plan.run(interrupt))
-        return std::nullopt;
-    return BatchResult{plan.read(step.loss).at(0), plan.read(step.correct).at(0)};
+        return false;
+    ++evaluation_.written;
+    return true;
 }
 
 std::vector<float> NetworkSession::probabilities(std::span<const float> images, std::int64_t count) {
-    const auto& step = evaluation_step(count);
+    const auto& step = evaluation_step(count, false);
     auto& plan = plan_of(step);
-    set_batch(plan, images, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0));
+    const std::vector<std::int32_t> labels(static_cast<std::size_t>(count), 0);
+    plan.set_input("images", images.data(), images.size_bytes());
+    plan.set_input("labels", labels.data(), labels.size() * sizeof(std::int32_t));
+    set_step({}, {}, evaluation_);
     plan.run();
     auto values = plan.read(step.logits);
     const auto classes = values.size() / static_cast<std::size_t>(count);

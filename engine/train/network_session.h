@@ -4,13 +4,14 @@
 #include "nn/network_spec.h"
 #include "nn/parameter_store.h"
 #include "plan/session.h"
+#include "train/device_data.h"
 #include "train/optimizer.h"
 #include "train/run_config.h"
 #include "train/run_state.h"
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,11 +19,16 @@
 
 namespace espalier {
 
-/// A batch as a network reads it.
+/// A batch as a network reads it: values that the host has made, or, where the session has DeviceData, places in the
+/// order that it follows.
 struct BatchView {
     std::span<const float> images;        ///< [N,C,H,W], normalised
-    std::span<const std::int32_t> labels; ///< [N]; may be empty for prediction
-    [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+    std::span<const std::int32_t> labels; ///< [N]
+    std::int64_t first = 0;               ///< place of the first image, where there are no values
+    std::int64_t count = 0;               ///< images from there on
+    [[nodiscard]] std::int64_t size() const {
+        return labels.empty() ? count : static_cast<std::int64_t>(labels.size());
+    }
 };
 
 /// What changes from step to step (graph/step_block.h).
@@ -33,11 +39,12 @@ struct StepPlace {
     std::int64_t micro_steps = 1;
 };
 
-/// Loss (mean over the batch) and number of images whose class was found, of one batch.
+/// Loss (mean over the batch) and number of images whose class was found, of one batch of training or evaluation.
 struct BatchResult {
     double loss = 0;
     double correct = 0;
-    double gradient_norm = 0; ///< of the update that this part ended; not finite: the update was left out
+    double gradient_norm =
+        0; ///< of the update that this part ended; not finite: the update was left out. Of an evaluation: 0
 };
 
 /// The whole training step of a configuration for one batch, before any backend sees it.
@@ -55,16 +62,19 @@ public:
         TensorId logits = no_tensor, loss = no_tensor, correct = no_tensor;
     };
 
-    /// `memory_limit` in bytes, 0: none.
-    NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit = 0);
+    /// `memory_limit` in bytes, 0: none. With `data` its batches are places in an order, both in training and in
+    /// evaluation.
+    NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit = 0,
+                   std::shared_ptr<const DeviceData> data = nullptr);
 
     /// Lowers the steps for batches of that size, so that nothing is found out later. Throws OutOfMemory, and
     /// ConfigError if the backend refuses an op.
     void prepare_training(std::int64_t batch);
     void prepare_evaluation(std::int64_t batch);
 
-    /// Puts the store's values and slots into the plans; slots that the store lacks become zero. Throws ConfigError if
-    /// a value is missing or of another size.
+    /// Puts the store's values and slots into the plans; slots that the store lacks become zero. The first load(), and
+    /// the first after release(), brings the data to the device too. Throws ConfigError if a value is missing or of
+    /// another size, and DataError if an image cannot be read.
     void load(const ParameterStore& store);
     /// Takes values and slots back into the store, which must hold every name already (add_missing).
     void save(ParameterStore& store);
@@ -75,23 +85,29 @@ public:
 
     /// One part of a training step. Its result comes later with take_history(), so that no step waits for the host.
     /// False if `interrupt` (the same for all parts of a step) left it: then everything is as it was before the step's
-    /// first part. A step that may be left costs a copy of the running statistics. On a device of its own no step is left:
-    /// it is enqueued at once.
+    /// first part. A step that may be left costs a copy of the running statistics. On a device of its own no step is
+    /// left: it is enqueued at once.
     bool train(const BatchView& batch, const StepPlace& place, bool profiled = false, const Interrupt& interrupt = {});
     /// Puts everything back to before the first part of the step that was trained last and may be left.
     void give_up_step();
     /// Results of the parts trained since the last call, in order. Call it at least every history_rows parts.
     [[nodiscard]] std::vector<BatchResult> take_history();
 
-    [[nodiscard]] BatchResult evaluate(const BatchView& batch) { return *evaluate(batch, {}); }
-    /// Nothing if `interrupt` left it.
-    [[nodiscard]] std::optional<BatchResult> evaluate(const BatchView& batch, const Interrupt& interrupt);
+    /// False if `interrupt` left it. The result comes with take_evaluations().
+    bool evaluate(const BatchView& batch, const Interrupt& interrupt = {});
+    /// Results of the batches evaluated since the last call, in order. Call it at least every history_rows batches.
+    [[nodiscard]] std::vector<BatchResult> take_evaluations();
+
+    /// From now on the places of training batches are those of that epoch; with DeviceData alone. Nothing waits.
+    void follow_training_order(std::int64_t epoch);
+    /// The same for evaluation, of one of the data's sets.
+    void follow_evaluation_order(const SampleSet& set);
+
     /// Probability of each class for each of `count` images, row after row.
     [[nodiscard]] std::vector<float> probabilities(std::span<const float> images, std::int64_t count);
 
     /// The step (of the last part of an accumulated step) and its plan, for reports.
     [[nodiscard]] const Step& training_step(std::int64_t batch);
-    [[nodiscard]] const Step& evaluation_step(std::int64_t batch);
     Plan& plan_of(const Step& step) { return session_.plan(step.key, step.compiled.graph); }
     /// FLOPs of forward and backward of one batch of that size.
     [[nodiscard]] double training_flops(std::int64_t batch) { return plan_of(training_step(batch)).model_flops(); }
@@ -103,11 +119,21 @@ public:
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
     /// Gives all memory back. save() first; load() afterwards makes it ready again.
-    void release() { session_.release(); }
+    void release();
 
 private:
+    /// Rows of a history that were written by steps, and that have been read.
+    struct Rows {
+        std::int64_t written = 0, read = 0;
+    };
+
     const Step& training_step(std::int64_t batch, UpdateParts parts);
-    void set_batch(Plan& plan, std::span<const float> images, std::span<const std::int32_t> labels);
+    const Step& evaluation_step(std::int64_t batch, bool from_data);
+    void set_step(const StepPlace& place, const BatchView& batch, const Rows& rows);
+    void set_batch(Plan& plan, const BatchView& batch);
+    std::vector<BatchResult> take_results(const std::string& history, Rows& rows);
+    void load_data();
+    void follow(const std::string& name, const std::vector<std::int32_t>& order);
     void remember(const Graph& graph);
     /// Where the value of that buffer is kept between plans; null for every other.
     double* loss_scale_value(const std::string& name);
@@ -117,8 +143,9 @@ private:
     bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done
     std::map<std::string, Step> steps_;
     LossScale loss_scale_;
-    std::int64_t rows_written_ = 0;
-    std::int64_t rows_read_ = 0;
+    Rows training_, evaluation_;
+    std::shared_ptr<const DeviceData> data_;
+    bool data_is_there_ = false;
 
     /// As they were before the training step in hand, if it may be left.
     struct {

@@ -98,6 +98,7 @@ RunConfig RunConfig::from_json(const Json& json) {
     fields.read_choice("backend", config.backend, {"auto", "cpu", "reference", "cuda"});
     fields.read("threads", config.threads, 0, 1024);
     fields.read("memory_limit_mib", config.memory_limit_mib, 0, std::int64_t{1} << 40);
+    fields.read_choice("data_on_device", config.data_on_device, {"auto", "on", "off"});
     fields.read("accumulation", config.accumulation, 1, 256);
     fields.read("label_smoothing", config.label_smoothing, 0, 0.99);
     fields.read("validation_share", config.validation_share, 0.001, 0.9);
@@ -131,6 +132,7 @@ Json RunConfig::to_json() const {
     json["backend"] = backend;
     json["threads"] = threads;
     json["memory_limit_mib"] = memory_limit_mib;
+    json["data_on_device"] = data_on_device;
     json["accumulation"] = accumulation;
     json["label_smoothing"] = label_smoothing;
     json["validation_share"] = validation_share;

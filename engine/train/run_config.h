@@ -56,6 +56,8 @@ struct RunConfig {
     std::string backend = "auto"; ///< auto, cpu, reference, cuda
     int threads = 0;
     std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: what the machine has free, less a margin
+    std::string data_on_device =
+        "auto"; ///< the images stay in its memory: auto (a device of its own with room), on, off
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part

@@ -23,8 +23,43 @@ std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
     return {sizes.begin(), sizes.end()};
 }
 
+/// Of a device's free memory, the largest part that a data set may take of it.
+constexpr std::size_t data_share = 4;
+
+/// Keeps the images on the device if the configuration asks for it, or lets the device decide and there is room.
+void place_data(RunSetup& setup) {
+    const auto& config = setup.config;
+    if (config.data_on_device == "off" ||
+        setup.dataset().may_crop()) // cut anew each time, from what the host alone has
+        return;
+    auto statistics = setup.statistics;
+    if (statistics.mean.empty()) { // a fit check looks at no image
+        const auto channels = static_cast<std::size_t>(setup.dataset().image().channels);
+        statistics = {std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
+    }
+    auto data = std::make_shared<const DeviceData>(
+        setup.sets, statistics, Augmentation{config.augmentation.crop, config.augmentation.flip}, config.seed);
+    if (data->images() > DeviceData::most_images)
+        return;
+    if (config.data_on_device == "auto") {
+        const auto free = setup.backend->free_memory();
+        const auto limit = static_cast<std::size_t>(config.memory_limit_mib) * mib;
+        if (!free || data->bytes() > (limit > 0 ? std::min(limit, *free) : *free) / data_share)
+            return;
+    }
+    setup.device_data = std::move(data);
+}
+
 /// The next smaller thing to try, as a fallback; false if there is none.
-bool shrink(RunConfig& config, FallbackNote& note) {
+bool shrink(RunSetup& setup, FallbackNote& note) {
+    auto& config = setup.config;
+    if (setup.device_data) {
+        note.rung = "data";
+        note.from = "on the device";
+        note.to = "sent by the host";
+        setup.device_data = nullptr;
+        return true;
+    }
     if (!config.toggles.recompute && !config.toggles.safe_mode) {
         note.rung = "recompute";
         note.from = "off";
@@ -49,11 +84,12 @@ void plan(RunSetup& setup) {
         setup.steps_per_epoch = (setup.batches_per_epoch + setup.config.accumulation - 1) / setup.config.accumulation;
         try {
             setup.memory_limit = memory_limit(*setup.backend, setup.config);
-            setup.network = plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup));
+            setup.network =
+                plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup), setup.device_data);
             return;
         } catch (const OutOfMemory& error) {
             FallbackNote note{.reason = error.what()};
-            if (!shrink(setup.config, note))
+            if (!shrink(setup, note))
                 throw;
             setup.fallbacks.push_back(std::move(note));
         }
@@ -112,19 +148,27 @@ std::size_t memory_limit(const Backend& backend, const RunConfig& config) {
     return memory_limit(config);
 }
 
-Loader RunSetup::training_loader() const {
-    return Loader(sets.train, {.batch = config.batch,
-                               .use = Batches::Use::training,
-                               .seed = config.seed,
-                               .augmentation = {config.augmentation.crop, config.augmentation.flip},
-                               .statistics = statistics,
-                               .threads = loader_threads});
+std::unique_ptr<BatchFeed> RunSetup::training_feed() const {
+    if (device_data)
+        return std::make_unique<DeviceFeed>(Batches(sets.train.size(), config.batch, Batches::Use::training),
+                                            [this](auto epoch) { network->follow_training_order(epoch); });
+    return std::make_unique<LoaderFeed>(
+        sets.train, LoaderSettings{.batch = config.batch,
+                                   .use = Batches::Use::training,
+                                   .seed = config.seed,
+                                   .augmentation = {config.augmentation.crop, config.augmentation.flip},
+                                   .statistics = statistics,
+                                   .threads = loader_threads});
 }
 
-Loader RunSetup::evaluation_loader(const SampleSet& set) const {
-    return Loader(
-        set,
-        {.batch = config.batch, .use = Batches::Use::evaluation, .statistics = statistics, .threads = loader_threads});
+std::unique_ptr<BatchFeed> RunSetup::evaluation_feed(const SampleSet& set) const {
+    if (device_data)
+        return std::make_unique<DeviceFeed>(Batches(set.size(), config.batch, Batches::Use::evaluation),
+                                            [this, &set](auto) { network->follow_evaluation_order(set); });
+    return std::make_unique<LoaderFeed>(set, LoaderSettings{.batch = config.batch,
+                                                            .use = Batches::Use::evaluation,
+                                                            .statistics = statistics,
+                                                            .threads = loader_threads});
 }
 
 void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,
@@ -153,8 +197,9 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
 
 std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                              const std::vector<std::int64_t>& sizes,
-                                             const std::vector<std::int64_t>& evaluation_sizes) {
-    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(backend, config));
+                                             const std::vector<std::int64_t>& evaluation_sizes,
+                                             std::shared_ptr<const DeviceData> data) {
+    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(backend, config), std::move(data));
     for (auto size : sizes)
         network->prepare_training(size);
     for (auto size : evaluation_sizes)
@@ -188,6 +233,7 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     setup.backend = backend_for(setup.config);
     if (leaving())
         return setup;
+    place_data(setup);
     plan(setup);
     add_notes(setup);
     return setup;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "data/loader.h"
 #include "plan/backend.h"
-#include "train/network_session.h"
+#include "train/batch_feed.h"
 
 #include <functional>
 #include <memory>
@@ -25,6 +24,7 @@ struct RunSetup {
     RunSets sets;
     ChannelStatistics statistics;
     std::unique_ptr<Backend> backend;
+    std::shared_ptr<const DeviceData> device_data; ///< null: the host sends every batch
     std::unique_ptr<NetworkSession> network;
     std::size_t memory_limit = 0; ///< bytes that it was planned with; 0: none
     std::int64_t batches_per_epoch = 0;
@@ -36,17 +36,18 @@ struct RunSetup {
     [[nodiscard]] const Dataset& dataset() const { return *sets.train.dataset; }
     /// Images of an update (the last one of an epoch may have fewer).
     [[nodiscard]] std::int64_t images_per_step() const { return config.batch * config.accumulation; }
-    [[nodiscard]] Loader training_loader() const;
-    [[nodiscard]] Loader evaluation_loader(const SampleSet& set) const;
+    /// Of `network`, which must outlive them.
+    [[nodiscard]] std::unique_ptr<BatchFeed> training_feed() const;
+    [[nodiscard]] std::unique_ptr<BatchFeed> evaluation_feed(const SampleSet& set) const;
 };
 
 /// Whether a setup decodes image files (a run does), or only lists them (a fit check needs no more than their number).
 enum class ImageFilesUse { decoded, listed };
 
-/// Opens the data and plans the network. What does not fit in memory is tried with recomputation, then with half the
-/// batch and twice the accumulation, as often as need be; each try is a fallback. `watch.leave` is asked between the stages
-/// and while images are read; when it says yes, the setup is given up and comes back without a network. Throws ConfigError, DataError, and
-/// OutOfMemory if nothing helps.
+/// Opens the data and plans the network. What does not fit in memory is tried with the data set on the host, with
+/// recomputation, then with half the batch and twice the accumulation, as often as need be; each try is a fallback.
+/// `watch.leave` is asked between the stages and while images are read; when it says yes, the setup is given up and
+/// comes back without a network. Throws ConfigError, DataError, and OutOfMemory if nothing helps.
 [[nodiscard]] RunSetup set_up_run(RunConfig config, const WorkWatch& watch = {},
                                   ImageFilesUse files = ImageFilesUse::decoded);
 
@@ -57,7 +58,8 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
 /// Plans the network for training batches of `sizes` and evaluation batches of `evaluation_sizes`, largest first.
 [[nodiscard]] std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                                            const std::vector<std::int64_t>& sizes,
-                                                           const std::vector<std::int64_t>& evaluation_sizes);
+                                                           const std::vector<std::int64_t>& evaluation_sizes,
+                                                           std::shared_ptr<const DeviceData> data = nullptr);
 
 /// Bytes that the run may plan with: its memory_limit_mib, else what this machine has to give (memory_for_a_run); 0 if
 /// that is not known.

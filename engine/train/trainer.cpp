@@ -146,9 +146,9 @@ bool Trainer::evaluate_epoch() {
     if (!setup_.sets.validation.empty()) {
         control_.enter("evaluating");
         const auto start = std::chrono::steady_clock::now();
-        auto loader = setup_.evaluation_loader(setup_.sets.validation);
+        const auto feed = setup_.evaluation_feed(setup_.sets.validation);
         validation = evaluate(
-            *setup_.network, loader, [this] { return safe_point(); }, [this] { return control_.leaving_step(); });
+            *setup_.network, *feed, [this] { return safe_point(); }, [this] { return control_.leaving_step(); });
         if (!validation)
             return false;
         state_.spend(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -181,9 +181,9 @@ bool Trainer::test() {
     control_.enter("evaluating");
     if (state_.best_epoch > 0 && std::filesystem::exists(checkpoint_folder_.best()))
         setup_.network->load(load_checkpoint(checkpoint_folder_.best()).store);
-    auto loader = setup_.evaluation_loader(setup_.sets.test);
+    const auto feed = setup_.evaluation_feed(setup_.sets.test);
     const auto totals = evaluate(
-        *setup_.network, loader,
+        *setup_.network, *feed,
         [this] {
             control_.poll();
             return control_.stop_wanted();

@@ -28,16 +28,16 @@ double peak_flops(const RunSetup& setup) {
 } // namespace
 
 TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
-    : setup_(setup), state_(state), control_(control), events_(events), loader_(setup.training_loader()),
+    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()),
       reporter_(events), resources_(events, peak_flops(setup), setup.backend->monitor()) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
-    // The loader works ahead into the next epoch too, so that it never starts cold.
-    loader_.start(state_.epoch, state_.epoch_step * setup_.config.accumulation, setup_.config.epochs);
+    // A loader works ahead into the next epoch too, so that it never starts cold.
+    feed_->start(state_.epoch, state_.epoch_step * setup_.config.accumulation, setup_.config.epochs);
     while (state_.epoch_step < setup_.steps_per_epoch) {
         if (safe_point() || !take_update()) {
             drain();
-            loader_.stop();
+            feed_->stop();
             return false;
         }
         read_results_if_due();
@@ -68,17 +68,17 @@ bool TrainingLoop::take_update() {
     const auto interrupt = is_long ? leave : Interrupt();
     std::int64_t images = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
-        if (!loader_.wait(part == 0 ? leave : interrupt)) {
+        if (!feed_->wait(part == 0 ? leave : interrupt)) {
             if (part > 0)
                 setup_.network->give_up_step();
             return false;
         }
-        const Batch* batch = loader_.next();
+        const auto batch = feed_->next();
         if (!batch)
             throw Error("The data set ended in the middle of an epoch: batch " + std::to_string(first_batch + part) +
                         " of " + std::to_string(setup_.batches_per_epoch) + " is missing.");
-        if (!setup_.network->train({batch->images, batch->labels},
-                                   {taken.record.learning_rate, taken.record.step, part, parts}, profiled, interrupt))
+        if (!setup_.network->train(*batch, {taken.record.learning_rate, taken.record.step, part, parts}, profiled,
+                                   interrupt))
             return false;
         taken.images.push_back(batch->count);
         images += batch->count;

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace espalier {
@@ -38,7 +39,7 @@ public:
     /// Brings RunState and events up to the last update taken.
     void drain();
     /// Gives up what was loaded ahead.
-    void stop_loading() { loader_.stop(); }
+    void stop_loading() { feed_->stop(); }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -64,7 +65,7 @@ private:
     RunState& state_;
     RunControl& control_;
     EventSink& events_;
-    Loader loader_;
+    std::unique_ptr<BatchFeed> feed_;
     StepReporter reporter_;
     ResourceReporter resources_;
     std::deque<Taken> taken_; ///< updates whose results have not been read yet

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t most_images = 65536; // the largest batch that a configuration may have
 
 std::size_t planned_bytes(RunSetup& setup, std::int64_t batch) {
-    return plan_network(*setup.backend, setup.config, {batch}, {})->memory().total();
+    return plan_network(*setup.backend, setup.config, {batch}, {}, setup.device_data)->memory().total();
 }
 
 /// Memory grows with the batch by a constant for each image, nearly: two plans tell it.

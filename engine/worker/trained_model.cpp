@@ -67,13 +67,13 @@ std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::fu
                         " classes; this data set has " + image.text() + " images of " +
                         std::to_string(set.dataset->classes()) + ".");
     const auto batch = std::min(evaluation_batch, static_cast<std::int64_t>(set.size()));
-    Loader loader(set, {.batch = batch,
-                        .use = Batches::Use::evaluation,
-                        .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}});
-    for (const auto size : loader.batches().sizes())
+    LoaderFeed feed(set, {.batch = batch,
+                          .use = Batches::Use::evaluation,
+                          .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}});
+    for (const auto size : Batches(set.size(), batch, Batches::Use::evaluation).sizes())
         network_->prepare_evaluation(size);
     make_ready(batch);
-    return espalier::evaluate(*network_, loader, leave, leave);
+    return espalier::evaluate(*network_, feed, leave, leave);
 }
 
 } // namespace espalier

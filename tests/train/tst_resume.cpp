@@ -39,6 +39,9 @@ void TestResume::any_stop_point_gives_the_same_bits_data() {
                                          << false;
     QTest::newRow("two threads, clipping, checkpoints between")
         << QStringList{"threads=2", "optimizer.clip_norm=0.5", "checkpoint.every_steps=3"} << 10 << false;
+    QTest::newRow("data on the device") << QStringList{"data_on_device=on"} << 8 << false;
+    QTest::newRow("data on the device, within steps")
+        << QStringList{"data_on_device=on", "accumulation=3", "batch=4"} << 5 << true;
     QTest::newRow("within steps") << QStringList{"optimizer.nesterov=true"} << 25 << true;
     QTest::newRow("within accumulated steps")
         << QStringList{"optimizer.kind=adamw", "accumulation=3", "batch=4"} << 15 << true;
