@@ -15,17 +15,47 @@ namespace {
 
 constexpr int largest_image_mib = 512;
 
-/// libjpeg fills the rest of a cut-off image with grey and reports success. A whole file has an end marker (FF D9)
-/// behind its first scan; within a scan's data FF is always followed by 00 or a restart marker, and a preview in the
-/// metadata stands before the scan.
-bool jpeg_is_cut_off(std::span<const std::uint8_t> bytes) {
+/// What the segments before a JPEG's first scan tell.
+struct JpegHeader {
+    std::size_t scan_at = 0; ///< of the first scan's marker; the size of the file if there is none
+    int components = 0;
+    bool adobe = false; ///< whether Adobe's marker says how the components are meant
+};
+
+JpegHeader jpeg_header(std::span<const std::uint8_t> bytes) {
+    JpegHeader header;
     std::size_t at = 2;
-    while (at + 4 <= bytes.size() && bytes[at] == 0xff && bytes[at + 1] != 0xda)
-        at += bytes[at + 1] == 0xff ? 1 : 2 + (std::size_t{bytes[at + 2]} << 8 | bytes[at + 3]);
-    if (at >= bytes.size())
-        return true;
+    while (at + 4 <= bytes.size() && bytes[at] == 0xff && bytes[at + 1] != 0xda) {
+        const auto marker = bytes[at + 1];
+        if (marker == 0xff) { // padding
+            ++at;
+            continue;
+        }
+        const bool is_frame = marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+        if (is_frame && at + 9 < bytes.size())
+            header.components = bytes[at + 9];
+        constexpr std::uint8_t name[] = {'A', 'd', 'o', 'b', 'e'};
+        if (marker == 0xee && at + 9 <= bytes.size() && std::ranges::equal(bytes.subspan(at + 4, 5), name))
+            header.adobe = true;
+        at += 2 + (std::size_t{bytes[at + 2]} << 8 | bytes[at + 3]);
+    }
+    header.scan_at = std::min(at, bytes.size());
+    return header;
+}
+
+/// Refuses a JPEG whose pixels would not be what its maker saw.
+void check_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
+    const auto header = jpeg_header(bytes);
+    // Ink is stored as it is, or inverted as Adobe does; Qt takes it for inverted.
+    if (header.components == 4 && !header.adobe)
+        throw DataError("The image '" + name +
+                        "' is a CMYK JPEG without Adobe's marker, which leaves its colours undefined. Save it as RGB.");
+    // libjpeg fills the rest of a cut-off image with grey and reports success. A whole file has an end marker (FF D9)
+    // behind its first scan; within a scan's data FF is always followed by 00 or a restart marker, and a preview in the
+    // metadata stands before the scan.
     constexpr std::uint8_t end_marker[] = {0xff, 0xd9};
-    return std::ranges::search(bytes.subspan(at), end_marker).empty();
+    if (std::ranges::search(bytes.subspan(header.scan_at), end_marker).empty())
+        throw DataError("The image '" + name + "' is cut off: the end of its JPEG data is missing.");
 }
 
 /// Planar bytes of one or three channels.
@@ -100,8 +130,8 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     const QImage picture = reader.read();
     if (picture.isNull())
         throw DataError("The image '" + name + "' cannot be read: " + reader.errorString().toStdString() + ".");
-    if (jpeg && jpeg_is_cut_off(bytes))
-        throw DataError("The image '" + name + "' is cut off: the end of its JPEG data is missing.");
+    if (jpeg)
+        check_jpeg(bytes, name);
     if (original) {
         const bool turned = reader.transformation().testFlag(QImageIOHandler::TransformationRotate90);
         const QSize upright = !size.isValid() ? picture.size() : turned ? size.transposed() : size;

@@ -11,7 +11,8 @@ namespace espalier {
 /// name. One rule for all of them:
 ///   turned upright as its EXIF orientation says; transparency laid over white; reduced to 8 bits;
 ///   one channel: grey = 0.299 R + 0.587 G + 0.114 B; three channels: R, G, B (grey images have three equal ones).
-///   CMYK becomes R = (1 - C) (1 - K) and so on.
+///   CMYK (JPEGs with Adobe's marker; without it their colours are undefined, and they are refused) becomes
+///   R = (1 - C) (1 - K) and so on.
 /// `channels` must be 1 or 3. Throws DataError naming the file if it cannot be read, ends too early, or is larger than
 /// 512 MiB, packed or unpacked.
 ///

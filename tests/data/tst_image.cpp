@@ -85,6 +85,50 @@ std::string error_of(const Bytes& bytes) {
     return {};
 }
 
+/// A JPEG of 8x8 pixels of one colour in four components, written by hand since Qt writes none: one DC coefficient
+/// each. With Adobe's marker (transform 0: CMYK as it is) the values are those of the file, which Adobe stores
+/// inverted.
+Bytes cmyk_jpeg(std::array<int, 4> values, bool adobe) {
+    Bytes file{0xff, 0xd8};
+    const auto segment = [&](std::uint8_t marker, const Bytes& content) {
+        const auto size = content.size() + 2;
+        file.insert(file.end(), {0xff, marker, static_cast<std::uint8_t>(size >> 8), static_cast<std::uint8_t>(size)});
+        file.insert(file.end(), content.begin(), content.end());
+    };
+    if (adobe)
+        segment(0xee, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0});
+    Bytes quantization(65, 8); // a DC coefficient is then the value less 128
+    quantization[0] = 0;
+    segment(0xdb, quantization);
+    segment(0xc0, {8, 0, 8, 0, 8, 4, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0});
+    // Huffman codes: categories 0 to 9 of DC have 4 bits each, in order; the end of a block of AC has the code 0.
+    segment(0xc4, {0x00, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    segment(0xc4, {0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    segment(0xda, {4, 1, 0, 2, 0, 3, 0, 4, 0, 0, 63, 0});
+    std::string bits;
+    const auto put = [&](unsigned value, int count) {
+        while (count-- > 0)
+            bits += (value >> count & 1) != 0 ? '1' : '0';
+    };
+    for (const int value : values) {
+        const int level = value - 128;
+        int category = 0;
+        while (std::abs(level) >> category != 0)
+            ++category;
+        put(static_cast<unsigned>(category), 4);
+        put(static_cast<unsigned>(level < 0 ? level + (1 << category) - 1 : level), category);
+        put(0, 1);
+    }
+    bits.resize((bits.size() + 7) / 8 * 8, '1');
+    for (std::size_t at = 0; at < bits.size(); at += 8) {
+        file.push_back(static_cast<std::uint8_t>(std::stoi(bits.substr(at, 8), nullptr, 2)));
+        if (file.back() == 0xff)
+            file.push_back(0);
+    }
+    file.insert(file.end(), {0xff, 0xd9});
+    return file;
+}
+
 Image grey(std::int64_t height, std::int64_t width, Bytes pixels) { return {{1, height, width}, std::move(pixels)}; }
 
 } // namespace
@@ -131,6 +175,19 @@ private slots:
         const auto one = decode_image(encoded(rgb, "PNG"), "png", 1);
         QCOMPARE(one.pixels, (Bytes{18, 124})); // 0.299 R + 0.587 G + 0.114 B
         QCOMPARE(decode_image(encoded(grey8, "PNG"), "png", 1).pixels, (Bytes{100, 200}));
+    }
+
+    void cmyk_gives_its_colours_or_is_refused() {
+        // Ink: cyan 0, magenta 25 %, yellow 75 %, black 20 %.
+        const int c = 0, m = 64, y = 191, k = 51;
+        const std::array<int, 3> wanted{(255 - c) * (255 - k) / 255, (255 - m) * (255 - k) / 255,
+                                        (255 - y) * (255 - k) / 255};
+        const auto adobe = decode_image(cmyk_jpeg({255 - c, 255 - m, 255 - y, 255 - k}, true), "cmyk", 3);
+        const auto rgb = colour(adobe, 4, 4);
+        const auto text = std::to_string(rgb[0]) + " " + std::to_string(rgb[1]) + " " + std::to_string(rgb[2]);
+        QVERIFY2(near_to(rgb, wanted, 3), text.c_str());
+        QVERIFY(error_of(cmyk_jpeg({c, m, y, k}, false)).find("without Adobe's marker") != std::string::npos);
+        QCOMPARE(decode_image(cmyk_jpeg({255, 255, 255, 255}, true), "cmyk", 1).pixels, Bytes(64, 255));
     }
 
     void content_counts_not_the_name() {
