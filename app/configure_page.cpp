@@ -200,6 +200,13 @@ void ConfigurePage::show_no_plan() {
     fit_->set_words(tr("Ready"), tr("what it needs is known once the network is built"));
 }
 
+void ConfigurePage::show_scan_progress(const Json& progress) {
+    if (const double total = protocol::number_at(progress, "total"); total > 0)
+        data_->set_message(tr("Looking at the data… %1 of %2 images")
+                               .arg(format_count(protocol::number_at(progress, "done")), format_count(total)),
+                           Role::secondary);
+}
+
 void ConfigurePage::show_scan(const Json& scan) {
     std::vector<std::pair<QString, qint64>> classes;
     images_ = static_cast<qint64>(protocol::number_at(scan, "images"));
@@ -216,8 +223,21 @@ void ConfigurePage::show_scan(const Json& scan) {
              .arg(format_count(static_cast<double>(images_)), format_count(protocol::number_at(scan, "width")),
                   format_count(protocol::number_at(scan, "height")),
                   protocol::number_at(scan, "channels") == 1 ? tr("grey") : tr("colour"))});
+    if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1) {
+        const auto size = [&](const char* key) {
+            const auto pair = scan.find(key);
+            return pair != scan.end() && pair->is_array() && pair->size() == 2
+                       ? tr("%1 × %2").arg(format_count(protocol::to_double((*pair)[0])),
+                                           format_count(protocol::to_double((*pair)[1])))
+                       : QString();
+        };
+        findings.push_back({QStringLiteral("info"), Role::hint,
+                            tr("%1 different sizes, from %2 to %3; all are scaled to one.")
+                                .arg(format_count(sizes), size("smallest"), size("largest"))});
+    }
     if (const auto bad = scan.find("bad"); bad != scan.end() && bad->is_array() && !bad->empty()) {
-        QString text = tr("%1 cannot be read and are skipped:").arg(bad->size());
+        const double count = protocol::number_at(scan, "bad_count");
+        QString text = tr("%1 cannot be read:").arg(format_count(std::max(count, static_cast<double>(bad->size()))));
         for (std::size_t i = 0; i < std::min<std::size_t>(bad->size(), 5); ++i)
             text += QStringLiteral("\n%1 (%2)").arg(text_at((*bad)[i], "file"), text_at((*bad)[i], "reason"));
         findings.push_back({QStringLiteral("warning"), Role::attention, text});

@@ -31,6 +31,7 @@ public:
     void show_plan(const Json& plan);
     void show_no_plan(); ///< the engine cannot say beforehand
     void show_plan_error(const QString& text);
+    void show_scan_progress(const Json& progress);
     void show_scan(const Json& scan);
     void show_scan_error(const QString& text);
     void show_thumbnails(const Json& answer);

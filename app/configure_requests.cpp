@@ -46,7 +46,7 @@ void ConfigureRequests::ask_scan(const QString& data_set) {
              if (code != Machine::cancelled)
                  page_->show_scan_error(text);
          },
-         {},
+         [this](const Json& progress) { page_->show_scan_progress(progress); },
          {}});
 }
 

@@ -16,7 +16,16 @@ const std::vector<FormField>& run_fields() {
          0,
          0,
          {{"builtin", tr("Built-in clothing images")}, {"fashion-mnist", tr("Fashion-MNIST, whole")}},
-         tr("A built-in set, or idx:FOLDER, or synthetic:CxHxW,classes,count")},
+         tr("A built-in set; folder:FOLDER with a folder of images for each class; csv:FILE, cifar10:FOLDER, "
+            "idx:FOLDER")},
+        {"image_size",
+         tr("Data"),
+         tr("Image size"),
+         Kind::integer,
+         0,
+         1024,
+         {},
+         tr("Pixels that image files are scaled to, shorter side; 0: the size of the first one")},
         {"network.base_width",
          tr("Network"),
          tr("Width"),
@@ -139,6 +148,7 @@ const std::vector<FormField>& run_fields() {
 const QMap<QString, QVariant>& field_defaults() {
     static const QMap<QString, QVariant> defaults{
         {"data", "builtin"},
+        {"image_size", 0},
         {"epochs", 10},
         {"batch", 64},
         {"seed", 1},
