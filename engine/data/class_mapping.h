@@ -5,8 +5,8 @@
 
 namespace espalier {
 
-/// The same images with labels that are indices into `classes`, matched by name: what a network that knows these classes
-/// is measured with. Throws DataError if the set has images of a class that is not among them.
+/// The same images with labels that are indices into `classes`, matched by name: what a network that knows these
+/// classes is measured with. Throws DataError if the set has images of a class that is not among them.
 [[nodiscard]] std::shared_ptr<const Dataset> with_classes(std::shared_ptr<const Dataset> dataset,
                                                           const std::vector<std::string>& classes);
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "data/builtin.h"
 #include "data/cifar.h"
+#include "data/csv_listing.h"
 #include "data/idx.h"
 #include "data/image_files.h"
 #include "data/synthetic.h"
@@ -73,13 +74,20 @@ std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenO
     if (kind == "folder" && !rest.empty())
         return open_image_files({.spec = spec, .kind = kind, .classes = {}, .image = {}},
                                 list_image_folder(rest, options.watch), options);
+    if (kind == "csv" && !rest.empty())
+        return open_image_files({.spec = spec, .kind = kind, .classes = {}, .image = {}}, list_csv(rest, options.watch),
+                                options);
     if ((kind == "cifar10" || kind == "cifar100") && !rest.empty())
         return open_cifar(rest, {.spec = spec, .kind = kind, .classes = {}, .image = {}});
     if (kind == "idx" && !rest.empty())
         return open_idx(spec, rest, options.bad);
     if (kind == "synthetic" && !rest.empty())
         return make_synthetic(parse_synthetic(rest));
-    throw ConfigError("'" + spec + "' is no data set. These can be read:\n" + dataset_specs_text());
+    std::error_code ignored;
+    const std::string hint = std::filesystem::is_directory(spec, ignored)
+                                 ? "It is a folder: if a folder for each class lies in it, write folder:" + spec + ". "
+                                 : "";
+    throw ConfigError("'" + spec + "' is no data set. " + hint + "These can be read:\n" + dataset_specs_text());
 }
 
 std::string with_absolute_path(const std::string& spec) {
@@ -95,6 +103,7 @@ std::string dataset_specs_text() {
            "  fashion-mnist                         70,000 images, from the Debian package or ESPALIER_FASHION_MNIST\n"
            "  folder:DIR                            image files, a folder for each class: DIR/CLASS or "
            "DIR/train/CLASS\n"
+           "  csv:FILE                              image files that a CSV file names: FILE,CLASS[,PART]\n"
            "  cifar10:DIR, cifar100:DIR             the binary files of CIFAR\n"
            "  idx:DIR[,classes=N]                   files of the MNIST format, packed with gzip or not\n"
            "  synthetic:CxHxW,classes,count[,seed]  made-up patterns\n";

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -98,6 +99,11 @@ struct OpenOptions {
     std::int64_t image_size = 0;
     /// Whether image files are decoded now and kept, or each one whenever it is read.
     bool decode = false;
+    /// Bytes of memory that decoded images may take; what is more lies in a file. 0: no limit.
+    std::size_t memory = 0;
+    /// Where decoded images are kept for the next time, if decoding them took so long; empty: nowhere.
+    std::filesystem::path cache;
+    double cache_after_seconds = 5;
     /// Of the image files, how many may be bad before the set is refused: 0.1 is every tenth.
     double max_bad_share = 0.1;
     /// Goes on after a fault: notes it here and leaves out what cannot be used. Not for image files that are decoded
@@ -110,6 +116,7 @@ struct OpenOptions {
 ///   builtin                              4,000 + 2,000 images of Fashion-MNIST that are part of the program
 ///   fashion-mnist                        from $ESPALIER_FASHION_MNIST or /usr/share/datasets/fashion-mnist
 ///   folder:DIR                           image files, a folder for each class (data/file_listing.h)
+///   csv:FILE                             image files with their classes, as a table (data/csv_listing.h)
 ///   cifar10:DIR, cifar100:DIR            the binary files of CIFAR
 ///   idx:DIR[,classes=N]                  the files of MNIST and its kin, packed with gzip or not
 ///   synthetic:CxHxW,classes,count[,seed] made-up patterns that can be learned

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace espalier {
@@ -15,19 +14,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string lower(std::string text) {
-    for (char& c : text) // not tolower: a Turkish locale changes i
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return text;
-}
-
 std::string name_of_path(const fs::path& path) { return path.filename().string(); }
 
 /// Files and folders that systems and archivers leave behind.
 bool is_left_behind(const std::string& name) {
     static const std::set<std::string> names{"thumbs.db", "desktop.ini", "ehthumbs.db",
                                              "__macosx",  "@eadir",      "$recycle.bin"};
-    return name.starts_with('.') || names.contains(lower(name));
+    return name.starts_with('.') || names.contains(lower_ascii(name));
 }
 
 /// Walks folders, each only once, and counts what it passes over.
@@ -103,7 +96,7 @@ private:
         else if (has_image_name(entry.path()))
             found.images.push_back(entry.path());
         else
-            ++other_files_[lower(entry.path().extension().string())];
+            ++other_files_[lower_ascii(entry.path().extension().string())];
     }
 
     FileListing& listing_;
@@ -115,15 +108,6 @@ private:
 
 /// A folder of each class, for each part.
 using ClassFolders = std::array<std::vector<fs::path>, 3>;
-
-std::optional<Part> part_named(const std::string& name) {
-    static const std::map<std::string, Part> names{{"train", Part::train},           {"training", Part::train},
-                                                   {"val", Part::validation},        {"valid", Part::validation},
-                                                   {"validation", Part::validation}, {"test", Part::test},
-                                                   {"testing", Part::test}};
-    const auto found = names.find(lower(name));
-    return found == names.end() ? std::nullopt : std::optional(found->second);
-}
 
 ClassFolders find_classes(const fs::path& folder, Walk& walk, FileListing& listing) {
     const auto top = walk.entries(folder);
@@ -160,10 +144,25 @@ ClassFolders find_classes(const fs::path& folder, Walk& walk, FileListing& listi
 
 } // namespace
 
+std::optional<Part> part_named(const std::string& name) {
+    static const std::map<std::string, Part> names{{"train", Part::train},           {"training", Part::train},
+                                                   {"val", Part::validation},        {"valid", Part::validation},
+                                                   {"validation", Part::validation}, {"test", Part::test},
+                                                   {"testing", Part::test}};
+    const auto found = names.find(lower_ascii(name));
+    return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string lower_ascii(std::string text) {
+    for (char& c : text) // not tolower: a Turkish locale changes i
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
+}
+
 bool has_image_name(const fs::path& path) {
     static const std::set<std::string> ends{".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".bmp", ".gif",
                                             ".webp", ".tif",  ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm"};
-    return ends.contains(lower(path.extension().string()));
+    return ends.contains(lower_ascii(path.extension().string()));
 }
 
 FileListing list_image_folder(const fs::path& folder, const WorkWatch& watch) {

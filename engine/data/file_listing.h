@@ -6,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 
 namespace espalier {
 
@@ -37,6 +38,12 @@ struct FileListing {
 ///
 /// Throws DataError if there is no such folder or it holds no folder of a class.
 [[nodiscard]] FileListing list_image_folder(const std::filesystem::path& folder, const WorkWatch& watch = {});
+
+/// The part that a folder or a field of this name means, upper or lower case; nothing if it is none.
+[[nodiscard]] std::optional<Part> part_named(const std::string& name);
+
+/// With A to Z made small, whatever the locale says of other letters.
+[[nodiscard]] std::string lower_ascii(std::string text);
 
 /// Whether the name ends like that of an image file that the decoder may know.
 [[nodiscard]] bool has_image_name(const std::filesystem::path& path);

@@ -3,10 +3,11 @@
 
 #include "base/error.h"
 #include "data/content_hash.h"
+#include "data/image_cache.h"
 #include "data/image_decoder.h"
-#include "data/image_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 
@@ -100,20 +101,12 @@ protected:
     FileListing listing_;
 };
 
-/// An image that was decoded, in the store.
-struct Kept {
-    std::uint64_t place = 0;
-    std::uint64_t hash = 0;
-    std::int32_t height = 0, width = 0;
-};
-
 /// Image files that were decoded once.
 class DecodedFiles final : public ImageFiles {
 public:
-    DecodedFiles(DatasetInfo info, FileListing listing, std::array<std::vector<Kept>, 3> kept,
-                 std::unique_ptr<ImageStore> store)
-        : ImageFiles(std::move(info), std::move(listing)), kept_(std::move(kept)), store_(std::move(store)) {
-        for (const auto& part : kept_)
+    DecodedFiles(DatasetInfo info, FileListing listing, DecodedImages decoded)
+        : ImageFiles(std::move(info), std::move(listing)), decoded_(std::move(decoded)) {
+        for (const auto& part : decoded_.images)
             for (const auto& one : part)
                 may_crop_ |= one.height > image().height || one.width > image().width;
     }
@@ -121,7 +114,7 @@ public:
     void read(Part part, std::size_t index, std::span<std::uint8_t> out) const override {
         const auto& one = of(part, index);
         if (one.height == image().height && one.width == image().width)
-            store_->read(one.place, out);
+            decoded_.store->read(one.place, out);
         else
             ImageFiles::read(part, index, out);
     }
@@ -132,18 +125,17 @@ protected:
         const auto& one = of(part, index);
         Image kept{{channels, one.height, one.width}, {}};
         kept.pixels.resize(kept.shape.bytes());
-        store_->read(one.place, kept.pixels);
+        decoded_.store->read(one.place, kept.pixels);
         return kept;
     }
     [[nodiscard]] std::uint64_t pixel_hash(Part part, std::size_t index) const override { return of(part, index).hash; }
 
 private:
-    [[nodiscard]] const Kept& of(Part part, std::size_t index) const {
-        return kept_[static_cast<std::size_t>(part)][index];
+    [[nodiscard]] const DecodedImage& of(Part part, std::size_t index) const {
+        return decoded_.images[static_cast<std::size_t>(part)][index];
     }
 
-    std::array<std::vector<Kept>, 3> kept_;
-    std::unique_ptr<ImageStore> store_;
+    DecodedImages decoded_;
     bool may_crop_ = false;
 };
 
@@ -168,25 +160,24 @@ ImageShape first_size(const FileListing& listing) {
 }
 
 /// Takes what could not be decoded out of the listing.
-void leave_out(FileListing& listing, std::array<std::vector<Kept>, 3>& kept,
-               std::array<std::vector<std::string>, 3>& reasons) {
+void leave_out(FileListing& listing, DecodedImages& decoded) {
     for (const auto part : all_parts) {
-        const auto p = static_cast<std::size_t>(part);
-        auto& images = listing.of(part);
+        auto& files = listing.of(part);
+        auto& images = decoded.images[static_cast<std::size_t>(part)];
         std::size_t good = 0;
-        for (std::size_t i = 0; i < images.size(); ++i) {
-            if (!reasons[p][i].empty()) {
-                listing.bad.push_back({images[i].path.string(), std::move(reasons[p][i])});
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            if (!images[i].fault.empty()) {
+                listing.bad.push_back({files[i].path.string(), std::move(images[i].fault)});
                 continue;
             }
             if (good != i) {
+                files[good] = std::move(files[i]);
                 images[good] = std::move(images[i]);
-                kept[p][good] = kept[p][i];
             }
             ++good;
         }
+        files.resize(good);
         images.resize(good);
-        kept[p].resize(good);
     }
 }
 
@@ -201,32 +192,50 @@ void check_share(const FileListing& listing, std::size_t total, double most) {
                     " A scan names all of them.");
 }
 
-std::shared_ptr<const Dataset> decode_all(DatasetInfo info, FileListing listing, const OpenOptions& options) {
-    auto store = std::make_unique<ImageStore>();
-    std::array<std::vector<Kept>, 3> kept;
-    std::array<std::vector<std::string>, 3> reasons;
+/// Decodes all files into the store.
+DecodedImages decode_files(const FileListing& listing, const ImageShape& shape, std::unique_ptr<ImageStore> store,
+                           const WorkWatch& watch) {
+    DecodedImages decoded{.images = {}, .store = std::move(store)};
     std::vector<std::pair<std::size_t, std::size_t>> order; // part and index
-    for (std::size_t part = 0; part < kept.size(); ++part) {
-        kept[part].resize(listing.images[part].size());
-        reasons[part].resize(listing.images[part].size());
-        for (std::size_t i = 0; i < kept[part].size(); ++i)
+    for (std::size_t part = 0; part < decoded.images.size(); ++part) {
+        decoded.images[part].resize(listing.images[part].size());
+        for (std::size_t i = 0; i < listing.images[part].size(); ++i)
             order.emplace_back(part, i);
     }
-    for_each_image(order.size(), options.watch, [&](std::size_t i) {
+    for_each_image(order.size(), watch, [&](std::size_t i) {
         const auto [part, index] = order[i];
+        auto& one = decoded.images[part][index];
+        Image image;
         try {
-            const auto image = decode_for(listing.images[part][index].path, info.image);
-            ContentHash hash;
-            hash.add(image.pixels);
-            kept[part][index] = {store->add(image.pixels), hash.value(), static_cast<std::int32_t>(image.shape.height),
-                                 static_cast<std::int32_t>(image.shape.width)};
+            image = decode_for(listing.images[part][index].path, shape);
         } catch (const DataError& error) {
-            reasons[part][index] = error.what();
+            one.fault = error.what();
+            return;
         }
+        ContentHash hash;
+        hash.add(image.pixels);
+        one.hash = hash.value();
+        one.place = decoded.store->add(image.pixels);
+        one.height = static_cast<std::int32_t>(image.shape.height);
+        one.width = static_cast<std::int32_t>(image.shape.width);
     });
-    leave_out(listing, kept, reasons);
-    check_share(listing, order.size(), options.max_bad_share);
-    return std::make_shared<DecodedFiles>(std::move(info), std::move(listing), std::move(kept), std::move(store));
+    return decoded;
+}
+
+std::shared_ptr<const Dataset> decode_all(DatasetInfo info, FileListing listing, const OpenOptions& options) {
+    const ImageCache cache(options.cache, listing, info.image, options.watch);
+    auto decoded = cache.load(options.memory, options.watch);
+    if (!decoded) {
+        const auto start = std::chrono::steady_clock::now();
+        decoded = decode_files(listing, info.image, cache.new_store(options.memory), options.watch);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        if (took.count() >= options.cache_after_seconds || !decoded->store->in_memory())
+            cache.keep(*decoded);
+    }
+    const auto total = listing.total();
+    leave_out(listing, *decoded);
+    check_share(listing, total, options.max_bad_share);
+    return std::make_shared<DecodedFiles>(std::move(info), std::move(listing), std::move(*decoded));
 }
 
 } // namespace

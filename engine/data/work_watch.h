@@ -16,7 +16,8 @@ struct WorkWatch {
     void check() const;
 };
 
-/// Calls work(i) once for each i below `count`, on as many threads as this process may use. Rethrows the first exception that `work` throws.
+/// Calls work(i) once for each i below `count`, on as many threads as this process may use. Rethrows the first
+/// exception that `work` throws.
 void for_each_image(std::size_t count, const WorkWatch& watch, const std::function<void(std::size_t)>& work);
 
 } // namespace espalier

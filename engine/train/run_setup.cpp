@@ -3,6 +3,7 @@
 
 #include "backends/registry.h"
 #include "base/error.h"
+#include "base/user_folders.h"
 #include "train/resources.h"
 
 #include <algorithm>
@@ -13,6 +14,11 @@ namespace {
 
 constexpr int loader_threads = 1; // the device of a CPU run needs the cores itself; one thread keeps ahead of it
 constexpr std::size_t mib = std::size_t{1} << 20;
+
+std::filesystem::path image_cache_folder() {
+    const auto folder = cache_folder();
+    return folder.empty() ? folder : folder / "images";
+}
 
 std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
     std::set<std::int64_t, std::greater<>> sizes;
@@ -214,6 +220,8 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     try {
         dataset = open_dataset(config.data, {.image_size = config.image_size,
                                              .decode = files == ImageFilesUse::decoded,
+                                             .memory = available_memory().value_or(0) / 2,
+                                             .cache = image_cache_folder(),
                                              .max_bad_share = config.max_bad_share,
                                              .watch = watch});
     } catch (const Error& error) {

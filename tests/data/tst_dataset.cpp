@@ -85,6 +85,7 @@ private slots:
     void unknown_sets_are_refused_in_words() {
         for (const char* spec : {"", "mnist", "idx:", "synthetic:", "folder:", "cifar10:", "cifar100"})
             QVERIFY(message_of(spec).find("synthetic:CxHxW") != std::string::npos);
+        QVERIFY(message_of("/tmp").find("write folder:/tmp.") != std::string::npos);
         QVERIFY(message_of("idx:/nowhere").find("no folder '/nowhere'") != std::string::npos);
     }
 
