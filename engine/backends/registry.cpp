@@ -6,6 +6,16 @@
 #include <algorithm>
 
 namespace espalier {
+namespace {
+
+/// Throws ConfigError where a device is named and there are none to tell apart.
+void check_device(const BackendDefinition& definition, const std::string& device) {
+    if (!device.empty() && !definition.devices)
+        throw ConfigError("The " + definition.name + " backend has one device alone; \"" + device +
+                          "\" was asked for. Leave the device out.");
+}
+
+} // namespace
 
 BackendRegistry& BackendRegistry::instance() {
     static BackendRegistry registry;
@@ -40,9 +50,24 @@ std::vector<BackendStatus> available_backends() {
     return backends;
 }
 
-std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options) {
+BackendChoice parse_backend(const std::string& text) {
+    const auto colon = text.find(':');
+    if (colon == std::string::npos)
+        return {text, {}};
+    if (colon + 1 == text.size() || text.starts_with("auto:"))
+        throw ConfigError("\"" + text +
+                          "\" names no device of a backend. A device is written as cuda:0, or cuda: and "
+                          "its UUID.");
+    return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::unique_ptr<Backend> make_backend(const std::string& text, const BackendOptions& given) {
     register_all_backends();
+    const auto [name, device] = parse_backend(text);
+    auto options = given;
+    options.device = device;
     const auto& definition = BackendRegistry::instance().find(name);
+    check_device(definition, device);
     if (definition.available)
         if (const auto available = definition.available(); !available)
             throw DeviceError("The " + name + " backend is not available here: " + available.reason);
@@ -56,12 +81,16 @@ Support supports_all(const Backend& backend, const Graph& graph) {
     return {};
 }
 
-std::unique_ptr<Backend> choose_backend(const std::string& name, const Graph& graph, const BackendOptions& options) {
+std::unique_ptr<Backend> choose_backend(const std::string& text, const Graph& graph, const BackendOptions& given) {
     register_all_backends();
+    const auto [name, device] = parse_backend(text);
+    auto options = given;
+    options.device = device;
     std::string reasons;
     for (const auto& definition : BackendRegistry::instance().definitions()) {
         if (name == "auto" ? definition.preference < 0 : name != definition.name)
             continue;
+        check_device(definition, device);
         auto support = definition.available ? definition.available() : Support{};
         if (support) {
             auto backend = definition.make(options);

@@ -16,6 +16,8 @@ struct DeviceDescription {
     std::string name; ///< "NVIDIA H100 80GB HBM3"
     std::string uuid;
     std::string compute_capability; ///< "9.0"
+    std::string driver;             ///< "580.95.05"
+    std::string library;            ///< "cuDNN 9.19.0"
     std::size_t memory_bytes = 0;
     std::size_t free_bytes = 0; ///< when it was asked
     Support usable;
@@ -64,14 +66,21 @@ void register_all_backends();
 /// Every backend, the most preferred first, with the reason of each that is not available.
 [[nodiscard]] std::vector<BackendStatus> available_backends();
 
-/// Throws ConfigError for an unknown name and DeviceError with the reason if it is not available here.
+/// A backend and perhaps one of its devices: "cuda", "cuda:0", "cuda:GPU-1b2c..." (BackendOptions::device).
+struct BackendChoice {
+    std::string name, device;
+};
+[[nodiscard]] BackendChoice parse_backend(const std::string& text);
+
+/// `name` may name a device, as parse_backend() has it. Throws ConfigError for an unknown name and DeviceError with the
+/// reason if it is not available here.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options);
 
 /// The first op of the graph that the backend refuses, with its reason; yes if it runs them all.
 [[nodiscard]] Support supports_all(const Backend& backend, const Graph& graph);
 
-/// The backend of that name, or for "auto" the most preferred one that is available and supports every op of `graph`.
-/// Throws ConfigError with every backend's reason if none does.
+/// The backend of that name (and device), or for "auto" the most preferred one that is available and supports every op
+/// of `graph`. Throws ConfigError with every backend's reason if none does.
 [[nodiscard]] std::unique_ptr<Backend> choose_backend(const std::string& name, const Graph& graph,
                                                       const BackendOptions& options);
 

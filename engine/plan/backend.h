@@ -45,7 +45,20 @@ struct BackendOptions {
     bool reference_separable = false; ///< depthwise by the library, no kernel of ours
     bool library = true;              ///< false: convolutions by kernels of our own alone (GPU)
     bool tf32 = false;                ///< products of f32 may round their factors to 10 bits (GPU tensor cores)
-    bool tune = false;                ///< algorithms are chosen by timing them, not by the library's guess
+    bool tune = false;                ///< algorithms may be chosen by timing them (Backend::tune)
+    std::string device;               ///< which one of several: a UUID or its beginning, or a number; empty: the first
+};
+
+/// How far a backend has come with choosing algorithms by their time.
+struct Tuning {
+    std::size_t known = 0;    ///< problems whose choice an earlier process has left on disk
+    std::size_t timed = 0;    ///< problems timed in this one
+    std::size_t improved = 0; ///< of those, where another algorithm won than the one in use
+    std::size_t open = 0;     ///< problems still planned by the library's guess
+    std::size_t skipped = 0;  ///< problems that there was no memory to time
+    double seconds = 0;       ///< spent on timing
+    std::vector<std::string> rejected; ///< algorithms that were faster, but computed something else; a sentence each
+    std::vector<std::string> warnings; ///< about what is kept on disk
 };
 
 /// Memory of a device; freed at the end of its life.
@@ -125,6 +138,14 @@ public:
     /// where a backend can still stop there; where it says so, no further kernel runs and no further time comes back.
     [[nodiscard]] virtual std::vector<double> time(std::span<Kernel* const> kernels,
                                                    const std::function<bool(std::size_t next)>& leave);
+    /// Between two steps: times algorithms of what was lowered so far, for about `seconds` (the one begun last is
+    /// finished), on memory of its own. True while something is left to time. What is lowered from then on uses what
+    /// was found; plans made before keep what they have. Throws DeviceError.
+    virtual bool tune(double seconds) {
+        static_cast<void>(seconds);
+        return false;
+    }
+    [[nodiscard]] virtual Tuning tuning() const { return {}; }
     /// Fills bytes with NaN-like rubbish (0xff), so that tests see what a kernel did not write.
     virtual void poison(std::byte* device, std::size_t bytes) = 0;
 };

@@ -30,6 +30,17 @@ Plan& Session::plan(const std::string& key, const Graph& graph) {
     return *plans.front().plan;
 }
 
+void Session::replan(const std::string& key, const Graph& graph) {
+    const auto found = std::ranges::find(state_->plans, key, &State::CachedPlan::key);
+    if (found == state_->plans.end())
+        return;
+    auto plan = state_->make_plan(graph);
+    state_->backend.synchronize(); // the kernels of the old one may still be running
+    if (state_->arena_user == found->plan.get())
+        state_->arena_user = nullptr;
+    found->plan = std::move(plan);
+}
+
 void Session::set(const std::string& name, std::span<const float> values) {
     const auto& entry = state_->entry(name);
     if (static_cast<std::int64_t>(values.size()) != entry.tensor.shape.count())

@@ -86,6 +86,10 @@ public:
     /// stays valid until the plan is the least recently used of more than Options::plans.
     Plan& plan(const std::string& key, const Graph& graph);
 
+    /// Plans a graph anew in the place of the plan of that key, if there is one: the backend may lower it otherwise now
+    /// (Backend::tune). Throws as plan() does; the old plan is then still there. References to it end.
+    void replan(const std::string& key, const Graph& graph);
+
     /// Value of a parameter or buffer that a plan has named; allocates the persistent memory at first use. Until it is
     /// set, one whose initializer is a constant has that value, any other holds NaN.
     void set(const std::string& name, std::span<const float> values);

@@ -101,6 +101,15 @@ void NetworkSession::prepare_training(std::int64_t batch) {
 
 void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch, data_ != nullptr)); }
 
+void NetworkSession::replan() {
+    for (const auto& [key, step] : steps_) {
+        try {
+            session_.replan(key, step.compiled.graph);
+        } catch (const OutOfMemory&) { // faster algorithms may want more workspace
+        }
+    }
+}
+
 Graph NetworkSession::forward_graph() const { return build_forward(config_.network, 1, NormMode::inference).graph; }
 
 double* NetworkSession::loss_scale_value(const std::string& name) {

@@ -118,6 +118,9 @@ public:
     [[nodiscard]] std::string precision() const { return config_.toggles.effective().precision; }
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
+    /// Plans every step anew with what the backend has been tuned to since; values and slots stay. A step whose new plan
+    /// would not fit keeps its old one. References to plans end.
+    void replan();
     /// Gives all memory back. save() first; load() afterwards makes it ready again.
     void release();
 

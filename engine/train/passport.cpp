@@ -8,6 +8,19 @@
 
 namespace espalier {
 
+namespace {
+
+Json tuning_of(const RunSetup& setup) {
+    const auto tuning = setup.backend->tuning();
+    Json json = {{"known", tuning.known}, {"timed", tuning.timed},     {"improved", tuning.improved},
+                 {"open", tuning.open},   {"skipped", tuning.skipped}, {"seconds", tuning.seconds}};
+    if (setup.tuned_seconds > 0)
+        json["tuned_seconds"] = setup.tuned_seconds;
+    return json;
+}
+
+} // namespace
+
 Json make_passport(RunSetup& setup) {
     auto& network = *setup.network;
     const auto& config = setup.config;
@@ -19,23 +32,29 @@ Json make_passport(RunSetup& setup) {
     Json fallbacks = Json::array();
     for (const auto& note : setup.fallbacks)
         fallbacks.push_back({{"rung", note.rung}, {"from", note.from}, {"to", note.to}, {"reason", note.reason}});
-    return {{"build", ESPALIER_VERSION},
-            {"compiler", __VERSION__},
-            {"backend", setup.backend->name()},
-            {"threads", config.threads > 0 ? config.threads : usable_threads()},
-            {"precision", network.precision()},
-            {"seed", config.seed},
-            {"data", config.data},
-            {"data_hash", setup.dataset().content_hash()},
-            {"training_images", setup.sets.train.size()},
-            {"validation_images", setup.sets.validation.size()},
-            {"test_images", setup.sets.test.size()},
-            {"kernels", kernels},
-            {"fallbacks", fallbacks},
-            {"bit_exact", on_host || config.toggles.deterministic},
-            {"bit_exact_when",
-             on_host ? "the build, the processor's instruction set and the number of threads are the same"
-                     : "\"deterministic\" is on, and the build, the GPU's model, cuDNN and the driver are the same"}};
+    Json passport = {
+        {"build", ESPALIER_VERSION},
+        {"compiler", __VERSION__},
+        {"backend", setup.backend->name()},
+        {"threads", config.threads > 0 ? config.threads : usable_threads()},
+        {"precision", network.precision()},
+        {"seed", config.seed},
+        {"data", config.data},
+        {"data_hash", setup.dataset().content_hash()},
+        {"training_images", setup.sets.train.size()},
+        {"validation_images", setup.sets.validation.size()},
+        {"test_images", setup.sets.test.size()},
+        {"kernels", kernels},
+        {"fallbacks", fallbacks},
+        {"bit_exact", on_host || config.toggles.deterministic},
+        {"bit_exact_when",
+         on_host ? "the build, the processor's instruction set and the number of threads are the same"
+                 : "\"deterministic\" is on, and the build, the GPU's model, cuDNN and the driver are the same"}};
+    if (setup.first_step_seconds > 0)
+        passport["first_step_seconds"] = setup.first_step_seconds;
+    if (!on_host)
+        passport["tuning"] = tuning_of(setup);
+    return passport;
 }
 
 } // namespace espalier

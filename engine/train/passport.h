@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// What a rerun must match: build, backend and threads, kernel of each op, seed, hash of the data, fallbacks, and
-/// whether a rerun gives the same bits.
+/// whether a rerun gives the same bits; how long the first update took, and how algorithms were chosen (struct Tuning).
 [[nodiscard]] Json make_passport(RunSetup& setup);
 
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/run_config.h"
 
+#include "backends/registry.h"
 #include "base/error.h"
 #include "base/json_fields.h"
 
@@ -79,6 +80,14 @@ Toggles read_toggles(const Json& json) {
     return toggles;
 }
 
+void check_backend(const std::string& text) {
+    const auto name = parse_backend(text).name;
+    if (name != "auto" && name != "cpu" && name != "reference" && name != "cuda")
+        throw ConfigError("backend must be one of auto, cpu, reference, cuda (or a card of several: cuda:0, "
+                          "cuda:UUID); this came: \"" +
+                          text + "\".");
+}
+
 } // namespace
 
 RunConfig RunConfig::from_json(const Json& json) {
@@ -95,10 +104,12 @@ RunConfig RunConfig::from_json(const Json& json) {
     fields.read("batch", config.batch, 1, 65536);
     fields.read("epochs", config.epochs, 1, most_epochs);
     fields.read("seed", config.seed);
-    fields.read_choice("backend", config.backend, {"auto", "cpu", "reference", "cuda"});
+    fields.read("backend", config.backend);
+    check_backend(config.backend);
     fields.read("threads", config.threads, 0, 1024);
     fields.read("memory_limit_mib", config.memory_limit_mib, 0, std::int64_t{1} << 40);
     fields.read_choice("data_on_device", config.data_on_device, {"auto", "on", "off"});
+    fields.read("tuning_seconds", config.tuning_seconds, 0, 3600);
     fields.read("accumulation", config.accumulation, 1, 256);
     fields.read("label_smoothing", config.label_smoothing, 0, 0.99);
     fields.read("validation_share", config.validation_share, 0.001, 0.9);
@@ -133,6 +144,7 @@ Json RunConfig::to_json() const {
     json["threads"] = threads;
     json["memory_limit_mib"] = memory_limit_mib;
     json["data_on_device"] = data_on_device;
+    json["tuning_seconds"] = tuning_seconds;
     json["accumulation"] = accumulation;
     json["label_smoothing"] = label_smoothing;
     json["validation_share"] = validation_share;

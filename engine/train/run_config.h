@@ -53,11 +53,12 @@ struct RunConfig {
     std::int64_t batch = 64;
     std::int64_t epochs = 10;
     std::uint64_t seed = 1;
-    std::string backend = "auto"; ///< auto, cpu, reference, cuda
+    std::string backend = "auto"; ///< auto, cpu, reference, cuda; one of several cards as cuda:0 or cuda:UUID
     int threads = 0;
     std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: what the machine has free, less a margin
     std::string data_on_device =
         "auto"; ///< the images stay in its memory: auto (a device of its own with room), on, off
+    double tuning_seconds = 60; ///< of timing algorithms between the first updates, at most (GPU); 0: none
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part

@@ -197,7 +197,7 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
                                  .reference_separable = toggles.reference_separable,
                                  .tf32 = toggles.precision != "fp32",
                                  // Timings choose differently from day to day, and with them the bits.
-                                 .tune = !toggles.safe_mode && !toggles.deterministic};
+                                 .tune = config.tuning_seconds > 0 && !toggles.safe_mode && !toggles.deterministic};
     return choose_backend(config.backend, training_graph(config), options);
 }
 

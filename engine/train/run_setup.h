@@ -32,6 +32,8 @@ struct RunSetup {
     std::vector<std::string> notes;    ///< for people, before the start
     std::vector<std::string> warnings; ///< the same, of what is most likely not meant
     std::vector<FallbackNote> fallbacks;
+    double first_step_seconds = 0; ///< from the worker's begin to the end of its first update; 0: not yet
+    double tuned_seconds = 0;      ///< to the new plans with algorithms that were timed (train/tuner.h); 0: not, or not yet
 
     [[nodiscard]] const Dataset& dataset() const { return *sets.train.dataset; }
     /// Images of an update (the last one of an epoch may have fewer).

@@ -9,6 +9,7 @@
 #include "train/resume.h"
 #include "train/run_events.h"
 #include "train/training_loop.h"
+#include "train/tuner.h"
 
 #include <atomic>
 #include <cmath>
@@ -39,6 +40,7 @@ private:
     void end_epoch(const std::optional<Totals>& validation);
     bool test();
     bool safe_point();
+    bool between_updates();
     bool pause_or_leave();
     void save(bool best = false);
     RunOutcome leave();
@@ -52,6 +54,8 @@ private:
     ParameterStore store_;
     std::optional<Checkpointing> checkpoints_;
     std::optional<TrainingLoop> loop_;
+    std::optional<Tuner> tuner_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 RunOutcome Trainer::run() {
@@ -110,6 +114,7 @@ void Trainer::begin_or_resume() {
     setup_.network->set_loss_scale(state_.loss_scale);
     setup_.network->load(store_);
     loop_.emplace(setup_, state_, control_, events_);
+    tuner_.emplace(setup_, events_, start_);
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
     check_something_left(state_, setup_.config, setup_.sets);
 }
@@ -128,7 +133,7 @@ bool Trainer::run_epochs() {
     const auto& config = setup_.config;
     while (state_.epoch < config.epochs) {
         control_.enter("training");
-        if (loop_->train_epoch([this] { return safe_point(); }) && evaluate_epoch()) {
+        if (loop_->train_epoch([this] { return between_updates(); }) && evaluate_epoch()) {
             if (config.patience > 0 && state_.evaluations_since_best >= config.patience) {
                 warn(events_, "Stopped early: no better evaluation in " + std::to_string(config.patience) + " epochs.");
                 break;
@@ -211,6 +216,12 @@ bool Trainer::safe_point() {
         control_.enter(phase);
     }
     return false;
+}
+
+bool Trainer::between_updates() {
+    if (tuner_->between_updates(state_.step))
+        write_json(folder_.passport(), make_passport(setup_));
+    return safe_point();
 }
 
 /// Pauses if that was asked for; false if the run must be left.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/cuda_backend.h"
 
-#include "backends/cuda/cudnn/convolution.h"
+#include "backends/cuda/cudnn/library.h"
+#include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/error.h"
 #include "backends/cuda/host_copy.h"
@@ -39,18 +40,26 @@ private:
     std::size_t bytes_ = 0;
 };
 
-DeviceInfo first_usable() {
-    for (auto& device : devices())
-        if (device.usable)
-            return device;
-    throw DeviceError(available().reason);
+/// What algorithms are chosen for: timings of another card, driver or library mean nothing here.
+std::string tuning_key(const DeviceInfo& device) {
+    const auto found = versions();
+    return device.name + ", compute capability " + std::to_string(device.major) + "." + std::to_string(device.minor) +
+           ", " + std::to_string(device.multiprocessors) + " multiprocessors, driver " + found.driver + " for CUDA " +
+           found.served + ", cuDNN " + found.cudnn + ", workspace " + std::to_string(workspace_cap);
 }
 
 std::vector<DeviceDescription> descriptions() {
+    const auto found = versions();
     std::vector<DeviceDescription> result;
     for (auto& device : devices())
-        result.push_back({device.name, device.uuid, std::to_string(device.major) + "." + std::to_string(device.minor),
-                          device.memory, device.free, device.usable});
+        result.push_back({.name = device.name,
+                          .uuid = device.uuid,
+                          .compute_capability = std::to_string(device.major) + "." + std::to_string(device.minor),
+                          .driver = found.driver.empty() ? "CUDA " + found.served : found.driver,
+                          .library = "cuDNN " + found.cudnn,
+                          .memory_bytes = device.memory,
+                          .free_bytes = device.free,
+                          .usable = device.usable});
     return result;
 }
 
@@ -70,8 +79,8 @@ void complete_memory(DeviceState& state, int device) {
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(const BackendOptions& options)
-        : device_(first_usable()), streams_(device_.index), staging_(streams_.main()),
-          planner_(streams_.main(), workspace_cap, options.tune) {
+        : device_(choose_device(options.device)), streams_(device_.index), staging_(streams_.main()),
+          planner_(streams_.main(), workspace_cap, options.tune ? tuning_key(device_) : std::string()) {
         settings_.options = options;
         settings_.device = device_;
         settings_.stream = &streams_.current;
@@ -155,6 +164,9 @@ public:
         staging_.download(device, layout.bytes, [&](const std::byte* pinned) { unpack(tensor, layout, pinned, host); });
     }
 
+    bool tune(double seconds) override { return planner_.tune(seconds); }
+    [[nodiscard]] Tuning tuning() const override { return planner_.tuning(); }
+
     void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(streams_.main())); }
 
     void poison(std::byte* device, std::size_t bytes) override {
@@ -182,8 +194,9 @@ private:
 } // namespace
 
 BackendDefinition cuda_backend() {
+    // Asks nothing of the driver: the definition is made in every process that lists backends.
     return {"cuda",
-            "NVIDIA GPU, CUDA " + versions().runtime + ", cuDNN " + versions().cudnn,
+            "NVIDIA GPU, CUDA " + std::to_string(CUDART_VERSION / 1000) + ", cuDNN " + cudnn::version(),
             10,
             [](const BackendOptions& options) { return std::make_unique<CudaBackend>(options); },
             available,

@@ -8,7 +8,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 namespace espalier::cuda {
 namespace {
@@ -29,48 +31,25 @@ std::string uuid_text(const cudaUUID_t& uuid) {
     return text;
 }
 
-Support try_device(const DeviceInfo& device) {
-    if (device.major < least_major || (device.major == least_major && device.minor < least_minor))
-        return Support::no(device.name + " has compute capability " + std::to_string(device.major) + "." +
-                           std::to_string(device.minor) + ", but CUDA 13 needs at least 7.5.");
+/// Runs a kernel there, which takes memory for a context.
+void try_device(DeviceInfo& device) {
+    if (device.major < least_major || (device.major == least_major && device.minor < least_minor)) {
+        device.usable = Support::no(device.name + " has compute capability " + std::to_string(device.major) + "." +
+                                    std::to_string(device.minor) + ", but CUDA 13 needs at least 7.5.");
+        return;
+    }
     try {
         ESPALIER_CUDA(cudaSetDevice(device.index));
         if (!self_test())
-            return Support::no("A test kernel on " + device.name + " gave wrong numbers.");
-        return {};
+            device.usable = Support::no("A test kernel on " + device.name + " gave wrong numbers.");
+        std::size_t total = 0;
+        ESPALIER_CUDA(cudaMemGetInfo(&device.free, &total));
     } catch (const Error& error) {
-        return Support::no(std::string("A test kernel on ") + device.name + " failed: " + error.what());
+        device.usable = Support::no(std::string("A test kernel on ") + device.name + " failed: " + error.what());
     }
 }
 
-/// Why no device is counted.
-Support no_device(cudaError_t error) {
-    const auto found = versions();
-    switch (error) {
-    case cudaErrorInsufficientDriver:
-        return Support::no(found.driver.empty()
-                               ? "No NVIDIA driver is installed."
-                               : "The NVIDIA driver is too old: it serves CUDA " + found.driver + ", and CUDA " +
-                                     found.runtime + " (driver 580 or newer) is needed.");
-    case cudaErrorNoDevice: return Support::no("There is no NVIDIA GPU in this machine, or its driver is not loaded.");
-    default: return Support::no(std::string("CUDA does not start: ") + cudaGetErrorString(error) + ".");
-    }
-}
-
-} // namespace
-
-Versions versions() {
-    Versions result;
-    int number = 0;
-    if (cudaDriverGetVersion(&number) == cudaSuccess)
-        result.driver = version_text(number);
-    if (cudaRuntimeGetVersion(&number) == cudaSuccess)
-        result.runtime = version_text(number);
-    result.cudnn = cudnn::version();
-    return result;
-}
-
-std::vector<DeviceInfo> devices() {
+std::vector<DeviceInfo> list_devices() {
     std::vector<DeviceInfo> result;
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
@@ -89,13 +68,80 @@ std::vector<DeviceInfo> devices() {
         device.minor = properties.minor;
         device.multiprocessors = properties.multiProcessorCount;
         device.memory = properties.totalGlobalMem;
-        device.usable = try_device(device);
-        std::size_t total = 0;
-        if (device.usable && cudaMemGetInfo(&device.free, &total) != cudaSuccess)
-            device.free = 0;
+        char bus[32] = "";
+        cudaDeviceGetPCIBusId(bus, sizeof bus, i);
+        device.bus = bus;
         result.push_back(std::move(device));
     }
+    std::ranges::stable_sort(result, {}, &DeviceInfo::bus); // CUDA puts the fastest first
     return result;
+}
+
+std::string list_of(const std::vector<DeviceInfo>& devices) {
+    std::string text;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        text += (i ? ", " : "") + std::to_string(i) + " is " + devices[i].name + " (" + devices[i].uuid + ")";
+    return text;
+}
+
+bool is_named(const DeviceInfo& device, std::size_t number, const std::string& wanted) {
+    return wanted == std::to_string(number) || (wanted.size() >= 8 && device.uuid.starts_with(wanted));
+}
+
+/// Why no device is counted.
+Support no_device(cudaError_t error) {
+    const auto found = versions();
+    switch (error) {
+    case cudaErrorInsufficientDriver:
+        return Support::no(found.served.empty()
+                               ? "No NVIDIA driver is installed."
+                               : "The NVIDIA driver is too old: it serves CUDA " + found.served + ", and CUDA " +
+                                     found.runtime + " (driver 580 or newer) is needed.");
+    case cudaErrorNoDevice:
+        return Support::no("There is no NVIDIA GPU in this machine, or its driver is not loaded.");
+    default:
+        return Support::no(std::string("CUDA does not start: ") + cudaGetErrorString(error) + ".");
+    }
+}
+
+} // namespace
+
+Versions versions() {
+    Versions result;
+    int number = 0;
+    if (cudaDriverGetVersion(&number) == cudaSuccess)
+        result.served = version_text(number);
+    if (cudaRuntimeGetVersion(&number) == cudaSuccess)
+        result.runtime = version_text(number);
+    std::ifstream("/sys/module/nvidia/version") >> result.driver;
+    result.cudnn = cudnn::version();
+    return result;
+}
+
+std::vector<DeviceInfo> devices() {
+    auto result = list_devices();
+    for (auto& device : result)
+        try_device(device);
+    return result;
+}
+
+DeviceInfo choose_device(const std::string& wanted) {
+    auto all = list_devices();
+    Support last = Support::no("There is no NVIDIA GPU.");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!wanted.empty() && !is_named(all[i], i, wanted))
+            continue;
+        try_device(all[i]);
+        if (all[i].usable)
+            return all[i];
+        last = all[i].usable;
+        if (!wanted.empty())
+            throw DeviceError(last.reason);
+    }
+    if (!wanted.empty())
+        throw ConfigError("There is no GPU \"" + wanted + "\" here: " + list_of(all) +
+                          ". Name one by its number or its UUID, such as cuda:0.");
+    throw DeviceError(last.reason);
 }
 
 Support available() {
@@ -107,7 +153,8 @@ Support available() {
     if (const auto library = cudnn::usable(); !library)
         return library;
     Support last;
-    for (const auto& device : devices()) {
+    for (auto& device : list_devices()) {
+        try_device(device);
         if (device.usable)
             return {};
         last = device.usable;

@@ -23,7 +23,9 @@ struct Options {
     int threads = 0;
     double seconds = 6;
     std::string precision = "auto";
-    bool tune = false, no_graph = false, deterministic = false, safe = false;
+    bool tune = false;
+    double tuning_seconds = 60;
+    bool no_graph = false, deterministic = false, safe = false;
     bool recompute = false, no_winograd = false, no_fuse = false, profile = false, json = false;
 };
 
@@ -126,6 +128,12 @@ void print_profile(std::span<const PlannedOp> ops) {
     print_line("total " + Console::fixed(total, 2) + " ms in " + std::to_string(ops.size()) + " ops");
 }
 
+Json tuning_json(const Tuning& tuning) {
+    return {{"known", tuning.known},       {"timed", tuning.timed},      {"improved", tuning.improved},
+            {"open", tuning.open},         {"skipped", tuning.skipped},  {"seconds", tuning.seconds},
+            {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
+}
+
 /// Forward, backward and SGD on random data, through the same steps and plans as training.
 int bench_step(const Options& options) {
     const auto [benchmark, spec_json] = find_benchmark(options.network);
@@ -141,6 +149,9 @@ int bench_step(const Options& options) {
 
     config.toggles.safe_mode = options.safe;
     const auto toggles = config.toggles.effective();
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    const auto since_begin = [&] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
     const auto backend = make_backend(options.backend, {.threads = options.threads,
                                                         .deterministic = options.deterministic,
                                                         .winograd = toggles.winograd,
@@ -150,7 +161,6 @@ int bench_step(const Options& options) {
     config.network = spec;
     NetworkSession session(*backend, config);
     const auto& step = session.training_step(batch);
-    auto& plan = session.plan_of(step);
     ParameterStore store;
     store.add_missing(session.forward_graph(), 0);
     session.load(store);
@@ -163,9 +173,19 @@ int bench_step(const Options& options) {
         ++place.step;
         (void)session.take_history();
     };
-    using Clock = std::chrono::steady_clock;
+    train(false);
+    const double first_step_seconds = since_begin();
+    double tuned_seconds = 0;
+    if (options.tune) {
+        while (backend->tuning().seconds < options.tuning_seconds && backend->tune(1)) {
+        }
+        session.replan();
+        train(false);
+        tuned_seconds = since_begin();
+    }
     for (int warm = 0; warm < 2; ++warm)
         train(false);
+    auto& plan = session.plan_of(step);
     std::vector<double> milliseconds;
     const auto start = Clock::now();
     while (std::chrono::duration<double>(Clock::now() - start).count() < options.seconds || milliseconds.size() < 3) {
@@ -196,10 +216,14 @@ int bench_step(const Options& options) {
                     {"gflops", gflops},
                     {"peak_rss_mib", mib(peak_resident_bytes())},
                     {"planned_mib", mib(session.memory().total())},
-                    {"ops", plan.ops().size()}});
+                    {"ops", plan.ops().size()},
+                    {"first_step_seconds", first_step_seconds},
+                    {"tuned_seconds", tuned_seconds},
+                    {"tuning", tuning_json(backend->tuning())}});
     else
-        print_line(name + " threads=" + std::to_string(threads) + " step_ms=" + Console::fixed(step_ms, step_ms < 20 ? 3 : 1) +
-                   " img_s=" + Console::fixed(images, 0) + " gflops=" + Console::fixed(gflops, 1) +
+        print_line(name + " threads=" + std::to_string(threads) +
+                   " step_ms=" + Console::fixed(step_ms, step_ms < 20 ? 3 : 1) + " img_s=" + Console::fixed(images, 0) +
+                   " gflops=" + Console::fixed(gflops, 1) +
                    " peak_rss_mib=" + Console::fixed(mib(peak_resident_bytes()), 0) +
                    " planned_mib=" + Console::fixed(mib(session.memory().total()), 0) +
                    " ops=" + std::to_string(plan.ops().size()) + " steps=" + std::to_string(milliseconds.size()));
@@ -225,7 +249,9 @@ void add_bench_command(CLI::App& app, Action& chosen) {
     step->add_option("--seconds", options->seconds, "At least so long is measured")->check(CLI::Range(0.0, 3600.0));
     step->add_option("--precision", options->precision, "auto, fp16, bf16, tf32 or fp32")
         ->check(CLI::IsMember({"auto", "fp16", "bf16", "tf32", "fp32"}));
-    step->add_flag("--tune", options->tune, "Choose algorithms by timing them (GPU)");
+    step->add_flag("--tune", options->tune, "After the first step, choose algorithms by timing them (GPU)");
+    step->add_option("--tuning-seconds", options->tuning_seconds, "At most so long is spent on that")
+        ->check(CLI::Range(0.0, 3600.0));
     step->add_flag("--no-graph", options->no_graph, "Launch kernels one by one (GPU)");
     step->add_flag("--safe", options->safe, "As in safe mode: fp32, untuned, nothing fused, launched one by one");
     step->add_flag("--deterministic", options->deterministic, "Only deterministic kernels");
@@ -236,9 +262,8 @@ void add_bench_command(CLI::App& app, Action& chosen) {
     step->add_flag("--json", options->json, "One line of JSON");
     for (const bool separable : {false, true}) {
         const auto chosen_options = std::make_shared<ConvolutionBenchOptions>();
-        auto* command = separable
-                            ? bench->add_subcommand("sepconv", "Separable blocks, forward and backward")
-                            : bench->add_subcommand("conv", "Single convolutions, forward and both gradients");
+        auto* command = separable ? bench->add_subcommand("sepconv", "Separable blocks, forward and backward")
+                                  : bench->add_subcommand("conv", "Single convolutions, forward and both gradients");
         command->add_option("only", chosen_options->only, "Cases with this in their names, such as k3s1p1 or fp16");
         command->add_option("--backend", chosen_options->backend, "cuda, cpu or reference");
         command->add_option("--threads", chosen_options->threads, "CPU threads; 0: all")->check(CLI::Range(0, 1024));

@@ -52,14 +52,10 @@ struct ConvolutionCase {
 
 /// The shapes of tests/bench/bench_torch.py. Named N x C x H x W _ K _ kernel, stride, padding.
 constexpr ConvolutionCase convolution_cases[] = {
-    {"32x512x7x7_512_k3s1p1", 32, 512, 7, 7, 512, 3, 1, 1},
-    {"32x16x7x7_1_k3s1p1", 32, 16, 7, 7, 1, 3, 1, 1},
-    {"32x64x32x32_64_k3s1p0", 32, 64, 32, 32, 64, 3, 1, 0},
-    {"32x64x32x32_64_k3s1p1", 32, 64, 32, 32, 64, 3, 1, 1},
-    {"32x64x32x32_128_k3s2p1", 32, 64, 32, 32, 128, 3, 2, 1},
-    {"32x64x32x32_256_k1s1p0", 32, 64, 32, 32, 256, 1, 1, 0},
-    {"32x64x32x32_128_k1s2p0", 32, 64, 32, 32, 128, 1, 2, 0},
-    {"32x3x224x224_64_k7s2p3", 32, 3, 224, 224, 64, 7, 2, 3},
+    {"32x512x7x7_512_k3s1p1", 32, 512, 7, 7, 512, 3, 1, 1},   {"32x16x7x7_1_k3s1p1", 32, 16, 7, 7, 1, 3, 1, 1},
+    {"32x64x32x32_64_k3s1p0", 32, 64, 32, 32, 64, 3, 1, 0},   {"32x64x32x32_64_k3s1p1", 32, 64, 32, 32, 64, 3, 1, 1},
+    {"32x64x32x32_128_k3s2p1", 32, 64, 32, 32, 128, 3, 2, 1}, {"32x64x32x32_256_k1s1p0", 32, 64, 32, 32, 256, 1, 1, 0},
+    {"32x64x32x32_128_k1s2p0", 32, 64, 32, 32, 128, 1, 2, 0}, {"32x3x224x224_64_k7s2p3", 32, 3, 224, 224, 64, 7, 2, 3},
 };
 
 /// One direction of a case, repeated so that a replay is long against its launch. Its tensors are buffers: they have
@@ -144,6 +140,10 @@ void bench_case(const ConvolutionBenchOptions& options, const ConvolutionCase& s
     constexpr int forward_repeats = 20, backward_repeats = 10;
     const auto backend = backend_for(options, precision);
     const auto type = type_of(precision);
+    Repeated(*backend, shape, type, false, 1, false); // planned once, so that there is something to tune
+    Repeated(*backend, shape, type, true, 1, false);
+    while (backend->tune(1)) {
+    }
     Repeated eager(*backend, shape, type, false, 1, false),
         forward(*backend, shape, type, false, forward_repeats, true),
         backward(*backend, shape, type, true, backward_repeats, true);
@@ -196,6 +196,12 @@ void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& sha
         if (graph.tensors()[i].role == Role::parameter)
             parameters.push_back(static_cast<TensorId>(i));
     const auto step = compile_step(graph, loss, parameters, {.precision = precision});
+    {
+        Session session(*backend, {});
+        session.plan("tuning", step.graph);
+        while (backend->tune(1)) {
+        }
+    }
     const auto time = [&](bool recorded) {
         Session session(*backend, {.recorded = recorded});
         auto& plan = session.plan("bench", step.graph);

@@ -8,9 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace espalier::cuda::cudnn {
@@ -36,18 +36,29 @@ struct Problem {
     [[nodiscard]] std::string key() const;
 };
 
+/// An engine of the library and how it is set: what names it in another process.
+struct Choice {
+    std::int64_t engine = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> knobs; ///< type and value, in the library's own numbers
+
+    friend bool operator==(const Choice&, const Choice&) = default;
+};
+
 /// An engine of the library made ready for one problem.
 class Plan {
 public:
-    Plan(Descriptor descriptor, std::string name, std::size_t workspace)
-        : descriptor_(std::move(descriptor)), name_(std::move(name)), workspace_(workspace) {}
+    Plan(Descriptor descriptor, Choice choice, std::string name, std::size_t workspace)
+        : descriptor_(std::move(descriptor)), choice_(std::move(choice)), name_(std::move(name)),
+          workspace_(workspace) {}
 
     [[nodiscard]] const std::string& name() const { return name_; } ///< "cudnn 62 tensor cores"
     [[nodiscard]] std::size_t workspace() const { return workspace_; }
+    [[nodiscard]] const Choice& choice() const { return choice_; }
     [[nodiscard]] const Descriptor& descriptor() const { return descriptor_; }
 
 private:
     Descriptor descriptor_;
+    Choice choice_;
     std::string name_;
     std::size_t workspace_;
 };
@@ -63,25 +74,7 @@ private:
     Descriptor pack_;
 };
 
-/// Finds plans and keeps them: the same problem is planned once in the life of a backend.
-class Planner {
-public:
-    Planner(cudaStream_t stream, std::size_t workspace_cap, bool tune);
-
-    /// The plan for a problem; null if the library has no engine for it within the cap.
-    [[nodiscard]] std::shared_ptr<const Plan> plan(const Problem& problem);
-    /// The library's context, set to launch on that stream.
-    [[nodiscard]] cudnnHandle_t handle(cudaStream_t stream);
-
-private:
-    [[nodiscard]] std::shared_ptr<const Plan> search(const Problem& problem);
-
-    Handle handle_;
-    cudaStream_t stream_;
-    cudaStream_t current_; ///< of the handle
-    std::size_t workspace_cap_;
-    bool tune_;
-    std::map<std::string, std::shared_ptr<const Plan>> plans_;
-};
+/// What the library is asked to compute; of `handle`'s device.
+[[nodiscard]] Descriptor operation_graph(const Problem& problem, cudnnHandle_t handle);
 
 } // namespace espalier::cuda::cudnn

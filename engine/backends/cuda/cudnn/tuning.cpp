@@ -6,7 +6,9 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <optional>
 
 namespace espalier::cuda::cudnn {
 namespace {
@@ -62,68 +64,118 @@ std::int64_t count_of(const std::array<std::int64_t, 4>& extents) {
 /// Rounding that two right engines may differ by: mean |a - b| / mean |a|.
 double tolerance(const Problem& problem) {
     switch (problem.type) {
-    case DType::f16: return 2e-3;
-    case DType::bf16: return 1.5e-2;
-    default: return problem.tf32 ? 2e-3 : 1e-5;
+    case DType::f16:
+        return 2e-3;
+    case DType::bf16:
+        return 1.5e-2;
+    default:
+        return problem.tf32 ? 2e-3 : 1e-5;
     }
+}
+
+/// The tensors of a problem on the device, with random values.
+class Bench {
+public:
+    Bench(const Problem& problem, std::size_t workspace, cudnnHandle_t handle, cudaStream_t stream)
+        : problem_(problem), handle_(handle), stream_(stream),
+          timer_(stream), counts_{count_of(problem.x), count_of(problem.w), count_of(problem.y)},
+          output_(problem.direction == Problem::Direction::input_gradient    ? 0
+                  : problem.direction == Problem::Direction::weight_gradient ? 1
+                                                                             : 2),
+          tensors_{Scratch(bytes(0)), Scratch(bytes(1)), Scratch(bytes(2))}, expected_(bytes(output_)),
+          workspace_(workspace), sums_(16) {
+        for (std::size_t i = 0; i < 3; ++i)
+            fill_random(tensors_[i].data(), problem.type, counts_[i], static_cast<unsigned>(i + 1), stream);
+    }
+
+    /// Milliseconds of a launch; nothing if the engine refuses.
+    std::optional<double> time(const std::shared_ptr<const Plan>& plan, double best) {
+        try {
+            const auto execution = execution_of(plan);
+            const auto run = [&] { execution.run(handle_); };
+            if (timer_.time(1, run) > 20 * best + 0.5) // the first may load a module, but never costs so much more
+                return std::nullopt;
+            timer_.time(2, run);
+            double times[5];
+            for (double& time : times)
+                time = timer_.time(3, run);
+            std::sort(std::begin(times), std::end(times));
+            return times[2];
+        } catch (const DeviceError&) {
+            cudaGetLastError(); // an engine that refuses at launch is no candidate; a broken device shows at the next
+            return std::nullopt;
+        }
+    }
+
+    /// Keeps what this plan computes, as what is right.
+    void expect(const std::shared_ptr<const Plan>& plan) {
+        execution_of(plan).run(handle_);
+        ESPALIER_CUDA(cudaMemcpyAsync(expected_.data(), tensors_[output_].data(), bytes(output_),
+                                      cudaMemcpyDeviceToDevice, stream_));
+    }
+    double difference(const std::shared_ptr<const Plan>& plan) {
+        execution_of(plan).run(handle_);
+        return relative_difference(expected_.data(), tensors_[output_].data(), problem_.type, counts_[output_],
+                                   reinterpret_cast<double*>(sums_.data()), stream_);
+    }
+
+private:
+    [[nodiscard]] std::size_t bytes(std::size_t i) const {
+        return static_cast<std::size_t>(counts_[i]) * size_of(problem_.type);
+    }
+    [[nodiscard]] Execution execution_of(const std::shared_ptr<const Plan>& plan) const {
+        return {plan, tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), workspace_.data()};
+    }
+
+    const Problem& problem_;
+    cudnnHandle_t handle_;
+    cudaStream_t stream_;
+    Timer timer_;
+    std::array<std::int64_t, 3> counts_; ///< elements of x, w, y
+    std::size_t output_;                 ///< which of them is computed
+    std::array<Scratch, 3> tensors_;
+    Scratch expected_, workspace_, sums_;
+};
+
+std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g %%", 100 * share);
+    return text;
 }
 
 } // namespace
 
-std::shared_ptr<const Plan> fastest(const Problem& problem, const std::vector<std::shared_ptr<const Plan>>& candidates,
-                                    cudnnHandle_t handle, cudaStream_t stream) {
-    if (candidates.size() < 2)
-        return candidates.empty() ? nullptr : candidates.front();
-    const std::int64_t counts[] = {count_of(problem.x), count_of(problem.w), count_of(problem.y)};
-    const std::size_t output = problem.direction == Problem::Direction::input_gradient    ? 0
-                               : problem.direction == Problem::Direction::weight_gradient ? 1
-                                                                                          : 2;
-    std::size_t workspace = 0;
+Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess,
+                const std::vector<std::shared_ptr<const Plan>>& candidates, cudnnHandle_t handle, cudaStream_t stream) {
+    std::size_t workspace = guess->workspace();
     for (const auto& candidate : candidates)
         workspace = std::max(workspace, candidate->workspace());
-    const auto element = size_of(problem.type);
-    const Scratch tensors[] = {Scratch(static_cast<std::size_t>(counts[0]) * element),
-                               Scratch(static_cast<std::size_t>(counts[1]) * element),
-                               Scratch(static_cast<std::size_t>(counts[2]) * element)};
-    const Scratch first_output(static_cast<std::size_t>(counts[output]) * element), space(workspace), sums(16);
-    for (std::size_t i = 0; i < 3; ++i)
-        fill_random(tensors[i].data(), problem.type, counts[i], static_cast<unsigned>(i + 1), stream);
+    Bench bench(problem, workspace, handle, stream);
 
-    Timer timer(stream);
-    std::shared_ptr<const Plan> best;
-    double best_time = std::numeric_limits<double>::infinity();
-    bool has_first = false;
-    for (const auto& candidate : candidates) {
-        try {
-            const Execution execution(candidate, tensors[0].data(), tensors[1].data(), tensors[2].data(), space.data());
-            const auto run = [&] { execution.run(handle); };
-            const double once = timer.time(1, run);
-            if (!has_first) {
-                ESPALIER_CUDA(cudaMemcpyAsync(first_output.data(), tensors[output].data(),
-                                              static_cast<std::size_t>(counts[output]) * element,
-                                              cudaMemcpyDeviceToDevice, stream));
-                has_first = true;
-            } else if (!(relative_difference(first_output.data(), tensors[output].data(), problem.type, counts[output],
-                                             reinterpret_cast<double*>(sums.data()), stream) <= tolerance(problem))) {
-                continue;
-            }
-            if (once > 20 * best_time + 0.5) // the first launch may load a module, but never costs so much more
-                continue;
-            timer.time(2, run);
-            double times[5];
-            for (double& time : times)
-                time = timer.time(3, run);
-            std::sort(std::begin(times), std::end(times));
-            if (times[2] < best_time) {
-                best_time = times[2];
-                best = candidate;
-            }
-        } catch (const DeviceError&) {
-            cudaGetLastError(); // an engine that refuses at launch is no candidate; a broken device shows at the next
+    std::vector<std::pair<double, std::shared_ptr<const Plan>>> times;
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& candidate : candidates)
+        if (const auto time = bench.time(candidate, best)) {
+            times.emplace_back(*time, candidate);
+            best = std::min(best, *time);
         }
+    std::ranges::stable_sort(times, {}, [](const auto& entry) { return entry.first; });
+
+    Contest contest{guess, {}};
+    bench.expect(guess);
+    for (const auto& [time, candidate] : times) {
+        if (candidate->choice() == guess->choice())
+            break;
+        const double difference = bench.difference(candidate);
+        if (difference <= tolerance(problem)) {
+            contest.winner = candidate;
+            break;
+        }
+        contest.rejected.push_back(candidate->name() + " was the fastest, but differs from " + guess->name() + " by " +
+                                   percent(difference));
     }
     ESPALIER_CUDA(cudaStreamSynchronize(stream));
-    return best != nullptr ? best : candidates.front();
+    return contest;
 }
 
 } // namespace espalier::cuda::cudnn

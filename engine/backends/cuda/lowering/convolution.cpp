@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ops/convolution.h"
 
-#include "backends/cuda/cudnn/convolution.h"
+#include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/kernels/convolution_epilogue.h"
 #include "backends/cuda/kernels/direct_convolution.h"
 #include "backends/cuda/lowering/convolution_orders.h"

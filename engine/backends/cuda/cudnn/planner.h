@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/choice_cache.h"
+#include "backends/cuda/cudnn/convolution.h"
+#include "plan/backend.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace espalier::cuda::cudnn {
+
+/// Finds plans and keeps them: the same problem is planned once in the life of a backend, unless it is tuned in
+/// between. A problem has at first the plan that was chosen for it in an earlier process (where timing is on), else the
+/// library's guess.
+class Planner {
+public:
+    /// `device` names what the choices of other processes must have been made for; empty: nothing is timed or kept.
+    Planner(cudaStream_t stream, std::size_t workspace_cap, std::string device);
+    ~Planner();
+    Planner(const Planner&) = delete;
+    Planner& operator=(const Planner&) = delete;
+
+    /// The plan for a problem; null if the library has no engine for it within the cap.
+    [[nodiscard]] std::shared_ptr<const Plan> plan(const Problem& problem);
+    /// As Backend::tune().
+    bool tune(double seconds);
+    [[nodiscard]] Tuning tuning() const;
+    /// The library's context, set to launch on that stream.
+    [[nodiscard]] cudnnHandle_t handle(cudaStream_t stream);
+
+private:
+    [[nodiscard]] std::shared_ptr<const Plan> first_plan(const Problem& problem, const std::string& key);
+    void tune(const Problem& problem);
+
+    Handle handle_;
+    cudaStream_t stream_;
+    cudaStream_t current_; ///< of the handle
+    std::size_t workspace_cap_;
+    bool tunes_;
+    ChoiceCache cache_;
+    std::map<std::string, std::shared_ptr<const Plan>> plans_;
+    std::vector<Problem> open_; ///< planned by the library's guess; the one with the least work first
+    Tuning tuning_;
+};
+
+} // namespace espalier::cuda::cudnn
