@@ -31,7 +31,7 @@ std::vector<fs::path> places(const std::string& name) {
 /// The message of dlopen for a person: which library is missing, and what brings it.
 std::string explain(const std::string& message) {
     if (message.find("libcudnn") != std::string::npos)
-        return "The GPU engine needs cuDNN 9, which is not installed (package libcudnn9-cuda-13, about 1 GB): " +
+        return "The GPU engine needs cuDNN 9, which is not installed (package libcudnn9-cuda-13, about 0.5 GB): " +
                message + ".";
     return "The GPU engine cannot be opened: " + message + ".";
 }

@@ -40,13 +40,18 @@ const BackendDefinition& BackendRegistry::find(const std::string& name) const {
     throw ConfigError("There is no backend named '" + name + "'. Backends of this build: " + names + ".");
 }
 
-std::vector<BackendStatus> available_backends() {
+std::vector<BackendStatus> available_backends(const std::map<std::string, std::string>& unusable) {
     register_all_backends();
     std::vector<BackendStatus> backends;
-    for (const auto& definition : BackendRegistry::instance().definitions())
+    for (const auto& definition : BackendRegistry::instance().definitions()) {
+        if (const auto known = unusable.find(definition.name); known != unusable.end()) {
+            backends.push_back({definition.name, definition.description, Support::no(known->second), {}, {}});
+            continue;
+        }
         backends.push_back(
             {definition.name, definition.description, definition.available ? definition.available() : Support{},
              definition.devices ? definition.devices() : std::vector<DeviceDescription>(), definition.precisions});
+    }
     return backends;
 }
 

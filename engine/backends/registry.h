@@ -5,6 +5,7 @@
 #include "plan/backend.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,8 +64,9 @@ private:
 /// Adds every backend that is linked in; may be called again.
 void register_all_backends();
 
-/// Every backend, the most preferred first, with the reason of each that is not available.
-[[nodiscard]] std::vector<BackendStatus> available_backends();
+/// Every backend, the most preferred first, with the reason of each that is not available. Those named in `unusable`
+/// are not asked: the reason is known.
+[[nodiscard]] std::vector<BackendStatus> available_backends(const std::map<std::string, std::string>& unusable = {});
 
 /// A backend and perhaps one of its devices: "cuda", "cuda:0", "cuda:GPU-1b2c..." (BackendOptions::device).
 struct BackendChoice {

@@ -41,6 +41,7 @@ private:
     bool test();
     bool safe_point();
     bool between_updates();
+    void write_passport();
     bool pause_or_leave();
     void save(bool best = false);
     RunOutcome leave();
@@ -126,7 +127,7 @@ void Trainer::tell_setup() {
         events_.send(fallback_event(fallback));
     events_.send(plan_event(setup_));
     events_.take_back_after(state_.step);
-    write_json(folder_.passport(), make_passport(setup_));
+    write_passport();
 }
 
 bool Trainer::run_epochs() {
@@ -143,6 +144,7 @@ bool Trainer::run_epochs() {
         }
     }
     save();
+    write_passport(); // a short run may end before it is tuned
     return true;
 }
 
@@ -220,9 +222,11 @@ bool Trainer::safe_point() {
 
 bool Trainer::between_updates() {
     if (tuner_->between_updates(state_.step))
-        write_json(folder_.passport(), make_passport(setup_));
+        write_passport();
     return safe_point();
 }
+
+void Trainer::write_passport() { write_json(folder_.passport(), make_passport(setup_)); }
 
 /// Pauses if that was asked for; false if the run must be left.
 bool Trainer::pause_or_leave() {
@@ -247,6 +251,8 @@ void Trainer::save(bool best) {
 RunOutcome Trainer::leave() {
     if (loop_ && control_.phase() != "paused")
         save();
+    if (loop_)
+        write_passport();
     RunOutcome outcome{"stopped", ExitCode::stopped, "Stopped by the user."};
     if (control_.abandoned())
         outcome = {"interrupted", ExitCode::failed, "The supervisor of this run is gone; the state was saved."};

@@ -2,6 +2,7 @@
 #include "backends/cuda/device.h"
 
 #include "backends/cuda/cudnn/library.h"
+#include "backends/cuda/device_reasons.h"
 #include "backends/cuda/error.h"
 #include "backends/cuda/kernels/self_test.h"
 #include "base/error.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 namespace espalier::cuda {
@@ -33,11 +35,9 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 
 /// Runs a kernel there, which takes memory for a context.
 void try_device(DeviceInfo& device) {
-    if (device.major < least_major || (device.major == least_major && device.minor < least_minor)) {
-        device.usable = Support::no(device.name + " has compute capability " + std::to_string(device.major) + "." +
-                                    std::to_string(device.minor) + ", but CUDA 13 needs at least 7.5.");
+    device.usable = served(device.name, device.major, device.minor);
+    if (!device.usable)
         return;
-    }
     try {
         ESPALIER_CUDA(cudaSetDevice(device.index));
         if (!self_test())
@@ -45,7 +45,7 @@ void try_device(DeviceInfo& device) {
         std::size_t total = 0;
         ESPALIER_CUDA(cudaMemGetInfo(&device.free, &total));
     } catch (const Error& error) {
-        device.usable = Support::no(std::string("A test kernel on ") + device.name + " failed: " + error.what());
+        device.usable = Support::no(kernel_reason(device.name, error.what()));
     }
 }
 
@@ -88,20 +88,10 @@ bool is_named(const DeviceInfo& device, std::size_t number, const std::string& w
     return wanted == std::to_string(number) || (wanted.size() >= 8 && device.uuid.starts_with(wanted));
 }
 
-/// Why no device is counted.
 Support no_device(cudaError_t error) {
     const auto found = versions();
-    switch (error) {
-    case cudaErrorInsufficientDriver:
-        return Support::no(found.served.empty()
-                               ? "No NVIDIA driver is installed."
-                               : "The NVIDIA driver is too old: it serves CUDA " + found.served + ", and CUDA " +
-                                     found.runtime + " (driver 580 or newer) is needed.");
-    case cudaErrorNoDevice:
-        return Support::no("There is no NVIDIA GPU in this machine, or its driver is not loaded.");
-    default:
-        return Support::no(std::string("CUDA does not start: ") + cudaGetErrorString(error) + ".");
-    }
+    return Support::no(no_device_reason(error, cudaGetErrorString(error), found.served, found.runtime,
+                                        std::getenv("CUDA_VISIBLE_DEVICES")));
 }
 
 } // namespace

@@ -30,9 +30,6 @@ struct Versions {
     std::string cudnn;
 };
 
-/// Oldest compute capability that CUDA 13 serves.
-inline constexpr int least_major = 7, least_minor = 5;
-
 [[nodiscard]] Versions versions();
 /// Every GPU, each tried with a real kernel, in the order of their places on the bus, as nvidia-smi lists them. Never
 /// throws; no entry if there is none.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timing of convolutions on a card: what is chosen computes the same, and another backend finds it on disk.
+#include "backends/registry.h"
+#include "graph/builder.h"
+#include "plan/session.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+using namespace espalier;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Forward and both gradients of a few convolutions whose tensors are buffers.
+struct Convolutions {
+    explicit Convolutions(DType type) {
+        GraphBuilder builder(graph);
+        const auto add = [&](std::int64_t c, std::int64_t k, std::int64_t size, std::int64_t kernel) {
+            const auto name = std::to_string(c) + "_" + std::to_string(kernel);
+            const Shape x_shape{16, c, size, size}, w_shape{k, c, kernel, kernel};
+            const Attributes attributes{{"padding", kernel / 2}};
+            const auto x = builder.buffer("x" + name, x_shape, {}, type);
+            const auto w = builder.buffer("w" + name, w_shape, {}, type);
+            const auto gy = builder.buffer("gy" + name, {16, k, size, size}, {}, type);
+            auto weight = attributes, input = attributes;
+            weight.set("weight_shape", w_shape.vector());
+            input.set("input_shape", x_shape.vector());
+            for (const auto output : {builder.apply_one("conv2d", {x, w}, attributes),
+                                      builder.apply_one("conv2d_weight_gradient", {x, gy}, weight),
+                                      builder.apply_one("conv2d_input_gradient", {gy, w}, input)}) {
+                graph.keep(output);
+                kept.push_back(output);
+            }
+        };
+        add(64, 64, 16, 3);
+        add(32, 40, 14, 1);
+        add(8, 16, 20, 5);
+    }
+    Graph graph;
+    std::vector<TensorId> kept;
+};
+
+void fill(Session& session, const Graph& graph) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    for (const auto& tensor : graph.tensors())
+        if (tensor.role == Role::buffer) {
+            std::vector<float> values(static_cast<std::size_t>(tensor.shape.count()));
+            for (auto& value : values)
+                value = 0.5F * normal(random);
+            session.set(tensor.name, values);
+        }
+}
+
+std::vector<std::vector<float>> results(Session& session, const Convolutions& network) {
+    auto& plan = session.plan("all", network.graph);
+    fill(session, network.graph);
+    plan.run();
+    std::vector<std::vector<float>> values;
+    for (const auto id : network.kept)
+        values.push_back(plan.read(id));
+    return values;
+}
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+    double sum = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        sum += std::abs(static_cast<double>(a[i]) - b[i]);
+        size += std::abs(static_cast<double>(a[i]));
+    }
+    return sum / size;
+}
+
+fs::path only_file(const fs::path& folder) { return fs::directory_iterator(folder)->path(); }
+
+} // namespace
+
+class TestGpuTuning : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> cache_;
+    [[nodiscard]] fs::path folder() const { return fs::path(cache_->path().toStdString()) / "espalier"; }
+    static std::unique_ptr<Backend> card() { return make_backend("cuda", {.tune = true}); }
+    static void tune(Backend& backend) {
+        while (backend.tune(1)) {
+        }
+    }
+
+private slots:
+    void initTestCase() {
+        for (const auto& backend : available_backends())
+            if (backend.name == "cuda" && !backend.available)
+                QSKIP(backend.available.reason.c_str());
+    }
+    void init() {
+        cache_ = std::make_unique<QTemporaryDir>();
+        qputenv("XDG_CACHE_HOME", cache_->path().toUtf8());
+    }
+
+    void what_is_chosen_computes_the_same_data() {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<double>("tolerance");
+        QTest::newRow("fp32") << static_cast<int>(DType::f32) << 1e-5;
+        QTest::newRow("fp16") << static_cast<int>(DType::f16) << 2e-3;
+        QTest::newRow("bf16") << static_cast<int>(DType::bf16) << 1.5e-2;
+    }
+    void what_is_chosen_computes_the_same() {
+        QFETCH(int, type);
+        QFETCH(double, tolerance);
+        const Convolutions network(static_cast<DType>(type));
+        const auto backend = card();
+        Session session(*backend, {});
+        const auto guessed = results(session, network);
+        const auto open = backend->tuning().open;
+        QVERIFY(open > 0);
+        QCOMPARE(backend->tuning().seconds, 0.0); // a first step waits for nothing
+        tune(*backend);
+        session.replan("all", network.graph);
+        const auto chosen = results(session, network);
+        for (std::size_t i = 0; i < guessed.size(); ++i)
+            QVERIFY2(difference(guessed[i], chosen[i]) <= tolerance, std::to_string(i).c_str());
+        QCOMPARE(backend->tuning().timed, open);
+        QCOMPARE(backend->tuning().open, std::size_t{0});
+        for (const auto& text : backend->tuning().rejected)
+            qInfo("%s", text.c_str());
+    }
+
+    void another_process_finds_it_on_disk() {
+        const Convolutions network(DType::f16);
+        std::size_t timed = 0;
+        std::vector<std::string> kernels;
+        {
+            const auto backend = card();
+            Session session(*backend, {});
+            (void)session.plan("all", network.graph);
+            tune(*backend);
+            session.replan("all", network.graph);
+            for (const auto& op : session.plan("all", network.graph).ops())
+                kernels.push_back(op.kernel);
+            timed = backend->tuning().timed;
+        }
+        const auto backend = card();
+        Session session(*backend, {});
+        const auto& plan = session.plan("all", network.graph);
+        QCOMPARE(backend->tuning().known, timed);
+        QCOMPARE(backend->tuning().open, std::size_t{0});
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            QCOMPARE(plan.ops()[i].kernel, kernels[i]);
+    }
+
+    /// Engines that this library does not have, or that would break what was asked for, are not taken from a file.
+    void a_choice_that_does_not_hold_is_not_taken() {
+        const Convolutions network(DType::f32);
+        {
+            const auto backend = card();
+            Session session(*backend, {});
+            (void)session.plan("all", network.graph);
+            tune(*backend);
+        }
+        std::string text;
+        {
+            std::ifstream stream(only_file(folder()));
+            std::ostringstream all;
+            all << stream.rdbuf();
+            text = QString::fromStdString(all.str())
+                       .replace(QRegularExpression("\"engine\":\\d+"), "\"engine\":9999")
+                       .toStdString();
+        }
+        std::ofstream(only_file(folder())) << text;
+        const auto backend = card();
+        Session session(*backend, {});
+        const auto values = results(session, network);
+        QCOMPARE(backend->tuning().known, std::size_t{0});
+        QVERIFY(backend->tuning().open > 0);
+        for (const auto& one : values)
+            QVERIFY(std::isfinite(one.front()));
+    }
+
+    void nothing_is_timed_or_kept_unless_asked() {
+        const Convolutions network(DType::f16);
+        const auto backend = make_backend("cuda", {});
+        Session session(*backend, {});
+        (void)session.plan("all", network.graph);
+        QVERIFY(!backend->tune(1));
+        QCOMPARE(backend->tuning().timed, std::size_t{0});
+        QVERIFY(!fs::exists(folder()));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGpuTuning)
+#include "tst_gpu_tuning.moc"

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timing of algorithms between updates, on a backend that pretends to have some: it computes as the reference does.
+#include "backends/registry.h"
+#include "train/evaluation.h"
+#include "train/passport.h"
+#include "train/tuner.h"
+#include "train_support.h"
+
+#include <QtTest>
+
+using namespace espalier;
+using espalier::test::EventLog;
+
+namespace {
+
+/// A kernel under another name.
+class NamedKernel final : public Kernel {
+public:
+    NamedKernel(std::unique_ptr<Kernel> kernel, std::string name)
+        : kernel_(std::move(kernel)), name_(std::move(name)) {}
+    void bind(const Binding& binding) override { kernel_->bind(binding); }
+    void run() override { kernel_->run(); }
+    [[nodiscard]] std::string name() const override { return name_; }
+
+private:
+    std::unique_ptr<Kernel> kernel_;
+    std::string name_;
+};
+
+/// The reference backend, whose convolutions are guessed at first and chosen after so many calls of tune().
+class TunableBackend final : public Backend {
+public:
+    explicit TunableBackend(int problems) : inner_(make_backend("reference", {})) {
+        state.open = static_cast<std::size_t>(problems);
+    }
+
+    Tuning state;
+    double seconds_each = 0;          ///< that a call of tune() says it took
+    std::size_t workspace_tuned = 64; ///< that a chosen convolution asks for
+    int plans = 0;                    ///< convolutions lowered with a choice
+
+    bool tune(double) override {
+        if (state.open > 0) {
+            --state.open;
+            ++state.timed;
+            ++state.improved;
+        }
+        state.seconds += seconds_each;
+        return state.open > 0;
+    }
+    [[nodiscard]] Tuning tuning() const override { return state; }
+
+    [[nodiscard]] std::string_view name() const override { return "tunable"; }
+    [[nodiscard]] bool in_host_memory() const override { return false; }
+    [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
+        return inner_->supports(graph, op);
+    }
+    [[nodiscard]] Layout plain(const Shape& shape, DType type) const override { return inner_->plain(shape, type); }
+    [[nodiscard]] Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,
+                                std::span<const Layout> given_outputs) override {
+        auto lowered = inner_->lower(graph, op, given, given_outputs);
+        if (op.kind.starts_with("conv2d")) {
+            const bool chosen = state.timed > 0;
+            plans += chosen ? 1 : 0;
+            lowered.kernel = std::make_unique<NamedKernel>(std::move(lowered.kernel), chosen ? "chosen" : "guess");
+            if (chosen)
+                lowered.workspace = std::max(lowered.workspace, workspace_tuned);
+        }
+        return lowered;
+    }
+    [[nodiscard]] Lowered reorder(const Tensor& tensor, const Layout& from, const Layout& to) override {
+        return inner_->reorder(tensor, from, to);
+    }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override { return inner_->allocate(bytes); }
+    void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) override {
+        inner_->upload(tensor, layout, host, device);
+    }
+    void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) override {
+        inner_->download(tensor, layout, device, host);
+    }
+    void synchronize() override {}
+    void poison(std::byte* device, std::size_t bytes) override { inner_->poison(device, bytes); }
+
+private:
+    std::unique_ptr<Backend> inner_;
+};
+
+/// A run that is set up on a tunable backend, with values in its plans.
+struct TunedRun {
+    explicit TunedRun(int problems, double tuning_seconds = 60, std::size_t memory_limit = 0) {
+        auto config = RunConfig::from_json({{"data", "synthetic:1x8x8,3,53"},
+                                            {"network", {{"network", "quick"}, {"widths", {4, 8}}}},
+                                            {"batch", 8},
+                                            {"epochs", 1},
+                                            {"backend", "reference"},
+                                            {"tuning_seconds", tuning_seconds}});
+        setup = set_up_run(config);
+        setup.network.reset();
+        auto made = std::make_unique<TunableBackend>(problems);
+        backend = made.get();
+        setup.backend = std::move(made);
+        setup.network = std::make_unique<NetworkSession>(*backend, setup.config, memory_limit);
+        setup.network->prepare_training(8);
+        store.add_missing(setup.network->forward_graph(), 1);
+        setup.network->load(store);
+    }
+    [[nodiscard]] std::string convolution() {
+        for (const auto& op : setup.network->plan_of(setup.network->training_step(8)).ops())
+            if (op.kind == "conv2d")
+                return op.kernel;
+        return {};
+    }
+    /// Whatever time the tuner wants to pass first.
+    void update_until(Tuner& tuner, const std::function<bool()>& done) {
+        QDeadlineTimer patience(20000);
+        while (!done() && !patience.hasExpired())
+            tuner.between_updates(++step);
+    }
+
+    RunSetup setup;
+    TunableBackend* backend = nullptr;
+    ParameterStore store;
+    EventLog log;
+    std::int64_t step = 0;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+class TestTuner : public QObject {
+    Q_OBJECT
+
+private slots:
+    void a_run_begins_with_guesses_and_is_planned_anew_once() {
+        TunedRun run(5);
+        run.backend->state.rejected = {"cudnn 7 was the fastest, but differs"};
+        Tuner tuner(run.setup, run.log, run.start);
+        QVERIFY(!tuner.between_updates(0));
+        QCOMPARE(run.backend->state.timed, std::size_t{0}); // never before the first step
+        QVERIFY(tuner.between_updates(1));
+        QVERIFY(run.setup.first_step_seconds > 0);
+        QCOMPARE(run.convolution(), "guess");
+
+        run.step = 1;
+        run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+        QCOMPARE(run.backend->state.open, std::size_t{0});
+        QCOMPARE(run.convolution(), "chosen");
+        QCOMPARE(run.log.of_type("plan").size(), std::size_t{1});
+        QCOMPARE(run.log.of_type("fallback").size(), std::size_t{1});
+        QCOMPARE(run.log.of_type("fallback")[0].at("rung"), "algorithm");
+
+        const int plans = run.backend->plans;
+        for (int i = 0; i < 50; ++i)
+            QVERIFY(!tuner.between_updates(++run.step));
+        QCOMPARE(run.backend->plans, plans);
+
+        const auto passport = make_passport(run.setup);
+        QCOMPARE(passport.at("tuning").at("timed"), 5);
+        QVERIFY(passport.at("tuning").at("tuned_seconds") > passport.at("first_step_seconds"));
+        QCOMPARE(passport.at("fallbacks").size(), std::size_t{1});
+    }
+
+    void values_stay_when_steps_are_planned_anew() {
+        TunedRun run(1), plain(0);
+        const std::vector<float> images(8 * 64, 0.25F);
+        const std::vector<std::int32_t> labels{0, 1, 2, 0, 1, 2, 0, 1};
+        for (auto* each : {&run, &plain})
+            for (std::int64_t step = 1; step <= 4; ++step) {
+                if (each == &run && step == 3) {
+                    run.backend->tune(1);
+                    run.setup.network->replan();
+                }
+                QVERIFY(each->setup.network->train({images, labels}, {.learning_rate = 0.05, .step = step}));
+            }
+        QCOMPARE(run.convolution(), "chosen");
+        const auto tuned = run.setup.network->take_history(), untouched = plain.setup.network->take_history();
+        QCOMPARE(tuned.size(), std::size_t{4});
+        for (std::size_t i = 0; i < tuned.size(); ++i)
+            QCOMPARE(tuned[i].loss, untouched[i].loss);
+        run.setup.network->save(run.store);
+        plain.setup.network->save(plain.store);
+        for (const auto& entry : plain.store.entries())
+            QVERIFY2(run.store.at(entry.name).values == entry.values, entry.name.c_str());
+    }
+
+    void the_budget_ends_it() {
+        TunedRun run(1'000'000, 0.5);
+        run.backend->seconds_each = 0.2;
+        Tuner tuner(run.setup, run.log, run.start);
+        run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+        QVERIFY(run.backend->state.timed >= 2);
+        QVERIFY2(run.backend->state.timed <= 3, "each call took 0.2 s of the 0.5 s");
+        QCOMPARE(run.convolution(), "chosen"); // with what was found until then
+    }
+
+    void a_run_without_budget_is_not_tuned() {
+        TunedRun run(5, 0);
+        Tuner tuner(run.setup, run.log, run.start);
+        for (int i = 0; i < 20; ++i)
+            (void)tuner.between_updates(++run.step);
+        QCOMPARE(run.backend->state.timed, std::size_t{0});
+        QCOMPARE(run.convolution(), "guess");
+    }
+
+    void a_faster_plan_that_does_not_fit_is_left() {
+        TunedRun probe(0);
+        const auto enough = probe.setup.network->memory().total() + (64 << 10);
+        TunedRun run(1, 60, enough);
+        run.backend->workspace_tuned = 64 << 20;
+        Tuner tuner(run.setup, run.log, run.start);
+        run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+        QCOMPARE(run.convolution(), "guess");
+        const std::vector<float> images(8 * 64, 0.25F);
+        const std::vector<std::int32_t> labels(8, 1);
+        QVERIFY(run.setup.network->train({images, labels}, {.learning_rate = 0.05}));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTuner)
+#include "tst_tuner.moc"
