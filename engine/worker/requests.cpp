@@ -20,8 +20,8 @@ void RequestContext::check() const {
         throw Error("Cancelled.", ExitCode::stopped);
 }
 
-const std::map<std::string, RequestFunction>& request_functions() {
-    static const std::map<std::string, RequestFunction> functions = {
+const RequestFunctions& request_functions() {
+    static const RequestFunctions functions = {
         {"probe", answer_probe},
         {"presets", answer_presets},
         {"list", answer_list},

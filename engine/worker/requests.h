@@ -27,8 +27,10 @@ struct RequestContext {
 /// From the arguments of docs/PROTOCOL.md to the answer. Errors are thrown. The command line calls the same functions.
 using RequestFunction = std::function<Json(const Json& arguments, const RequestContext& context)>;
 
+using RequestFunctions = std::map<std::string, RequestFunction>;
+
 /// Every request but those that the server answers itself (attach, detach, command, cancel), by name.
-[[nodiscard]] const std::map<std::string, RequestFunction>& request_functions();
+[[nodiscard]] const RequestFunctions& request_functions();
 
 // What there is: requests_machine.cpp
 Json answer_probe(const Json& arguments, const RequestContext& context);

@@ -61,17 +61,28 @@ Json entry(const BackendStatus& backend, const std::string& name, const Support&
 Json entry(const BackendStatus& backend, const DeviceDescription& device) {
     auto result = entry(backend, device.name, device.usable ? backend.available : device.usable);
     result["uuid"] = device.uuid;
+    result["driver"] = device.driver;
+    result["library"] = device.library;
     result["compute_capability"] = device.compute_capability;
     result["memory_bytes"] = device.memory_bytes;
     result["free_bytes"] = device.free_bytes;
     return result;
 }
 
+std::map<std::string, std::string> reasons_in(const Json& arguments) {
+    std::map<std::string, std::string> reasons;
+    if (const auto list = arguments.find("unusable"); list != arguments.end() && list->is_object())
+        for (const auto& [name, reason] : list->items())
+            reasons[name] = reason.is_string() ? reason.get<std::string>() : "";
+    return reasons;
+}
+
 } // namespace
 
-Json answer_probe(const Json&, const RequestContext&) {
+/// `unusable` names backends that are better not asked, each with the reason.
+Json answer_probe(const Json& arguments, const RequestContext&) {
     Json devices = Json::array();
-    for (const auto& backend : available_backends()) {
+    for (const auto& backend : available_backends(reasons_in(arguments))) {
         for (const auto& device : backend.devices)
             devices.push_back(entry(backend, device));
         if (backend.devices.empty())

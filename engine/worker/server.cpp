@@ -34,10 +34,33 @@ std::vector<std::string> texts_at(const Json& object, const char* key) {
 
 } // namespace
 
-Server::Server(OutputQueue& output, std::filesystem::path runs_root)
-    : output_(output), runs_root_(std::move(runs_root)) {
-    for (const auto& [name, function] : request_functions())
+Server::Server(OutputQueue& output, std::filesystem::path runs_root, ChildPatience patience)
+    : output_(output), runs_root_(std::move(runs_root)), functions_(request_functions()) {
+    for (auto& [name, function] : functions_) {
         threads_[name].setMaxThreadCount(most_at_once);
+        if (is_for_child(name))
+            function = [name = name, limit = name == "plan" ? patience.plan : std::chrono::milliseconds::zero()](
+                           const Json& arguments, const RequestContext& context) {
+                return answer_in_child(name, arguments, context, limit);
+            };
+    }
+    functions_["probe"] = [this, limit = patience.probe](const Json&, const RequestContext& context) {
+        return probe(context, limit);
+    };
+}
+
+Json Server::probe(const RequestContext& context, std::chrono::milliseconds patience) {
+    {
+        const std::lock_guard lock(probed_mutex_);
+        if (!probed_.is_null())
+            return probed_;
+    }
+    bool complete = true;
+    auto found = probe_in_child(context, patience, complete);
+    const std::lock_guard lock(probed_mutex_);
+    if (complete) // else it is tried again the next time
+        probed_ = found;
+    return found;
 }
 
 Server::~Server() {
@@ -75,8 +98,8 @@ void Server::begin(const Request& request) {
         return command(request);
     if (request.name == "cancel")
         return cancel(request);
-    const auto function = request_functions().find(request.name);
-    if (function == request_functions().end())
+    const auto function = functions_.find(request.name);
+    if (function == functions_.end())
         throw ConfigError("This program knows no request \"" + request.name + "\".");
     work(request, function->second);
 }

@@ -14,11 +14,13 @@ class ServeProcess {
 public:
     static constexpr int patient = 60000; // for a loaded machine
 
-    explicit ServeProcess(const QString& runs) {
+    explicit ServeProcess(const QString& runs, const QString& program = ESPALIER_TRAIN, const QStringList& more = {},
+                          const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
         QObject::connect(&process_, &QProcess::readyReadStandardOutput, &process_,
                          [this] { reader_.feed(process_.readAllStandardOutput().toStdString()); });
         process_.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-        process_.start(ESPALIER_TRAIN, {"serve", "--runs", runs});
+        process_.setProcessEnvironment(environment);
+        process_.start(program, QStringList{"serve", "--runs", runs} + more);
     }
     ~ServeProcess() {
         process_.closeWriteChannel();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/child_request.h"
 #include "worker/commands/command.h"
 #include "worker/interrupts.h"
 #include "worker/output_queue.h"
@@ -13,10 +14,10 @@ namespace espalier::commands {
 namespace {
 
 /// Until stdin ends: that is the window's death signal. Runs go on.
-int serve(const std::filesystem::path& root) {
+int serve(const std::filesystem::path& root, ChildPatience patience) {
     set_binary_streams();
     OutputQueue output(stdout);
-    Server server(output, root);
+    Server server(output, root, patience);
     server.greet();
     protocol::LineReader reader([&](const Json& message) { server.take(message); });
     QObject receiver;
@@ -42,7 +43,17 @@ void add_process_commands(CLI::App& app, Action& chosen) {
     const auto root = std::make_shared<std::string>();
     auto* command = app.add_subcommand("serve", "Answer a window's requests on stdin and stdout");
     add_runs_root(*command, *root);
-    command->callback([root, &chosen] { chosen = [root] { return serve(runs_root(*root)); }; });
+    const auto seconds = std::make_shared<double>(60);
+    command->add_option("--probe-seconds", *seconds, "How long the devices may take to answer")
+        ->check(CLI::Range(0.1, 3600.0));
+    command->callback([root, seconds, &chosen] {
+        chosen = [root, seconds] {
+            const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1e3));
+            return serve(runs_root(*root), {.probe = limit, .plan = 5 * limit});
+        };
+    });
+    auto* answer = app.add_subcommand("answer", "Answer one request from stdin; serve starts it");
+    answer->callback([&chosen] { chosen = [] { return answer_one_request(); }; });
 
     const auto folder = std::make_shared<std::string>();
     auto* worker = app.add_subcommand("worker", "Train a run in this process; its supervisor starts it");

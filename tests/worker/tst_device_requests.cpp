@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real espalier-train with a plug-in that pretends to be the GPU engine: whatever a driver does, serve stays.
+#include "schema_check.h"
+#include "serve_runs.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace espalier;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The program in a folder of its own, beside the pretended engine.
+class Installed {
+public:
+    Installed() {
+        const fs::path folder = folder_.path().toStdString();
+        std::error_code error;
+        fs::create_hard_link(ESPALIER_TRAIN, folder / "espalier-train", error);
+        if (error)
+            fs::copy_file(ESPALIER_TRAIN, folder / "espalier-train");
+        fs::copy_file(FAKE_PLUGIN, folder / "libespalier-cuda.so");
+    }
+    [[nodiscard]] QString program() const { return folder_.filePath("espalier-train"); }
+    [[nodiscard]] QString log() const { return folder_.filePath("asked"); }
+    /// What the pretended engine was asked so far.
+    [[nodiscard]] QByteArray asked() const {
+        QFile file(log());
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    [[nodiscard]] QProcessEnvironment environment(const char* mode) const {
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("ESPALIER_FAKE_GPU", mode);
+        environment.insert("ESPALIER_FAKE_GPU_LOG", log());
+        return environment;
+    }
+
+private:
+    QTemporaryDir folder_;
+};
+
+Json device_of(const Json& answer, const char* backend, std::size_t number = 0) {
+    for (const auto& device : answer.value("devices", Json::array()))
+        if (protocol::text_at(device, "backend") == backend && number-- == 0)
+            return device;
+    return nullptr;
+}
+
+std::string error_of(const Json& answer) { return protocol::text_at(answer.value("error", Json::object()), "text"); }
+int code_of(const Json& answer) { return answer.value("error", Json::object()).value("code", 0); }
+
+/// A plan that a GPU may be asked for.
+Json wish(const char* backend = "auto") {
+    auto config = tiny_config(2);
+    config["backend"] = backend;
+    return {{"config", config}};
+}
+
+} // namespace
+
+class TestDeviceRequests : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir runs_;
+
+private slots:
+    void every_card_is_told_once_and_serve_opens_none() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
+        const auto answer = serve.get("probe");
+        QCOMPARE(QString::fromStdString(SchemaCheck(ESPALIER_SCHEMA).fault(answer, "answer.probe")), QString());
+        const auto first = device_of(answer, "cuda"), second = device_of(answer, "cuda", 1);
+        QCOMPARE(first.value("uuid", ""), "GPU-11111111-1111");
+        QCOMPARE(first.value("driver", ""), "580.95.05");
+        QCOMPARE(first.value("library", ""), "cuDNN 9.19.0");
+        QCOMPARE(first.value("compute_capability", ""), "9.0");
+        QVERIFY(first.value("usable", false));
+        QCOMPARE(second.value("reason", ""), "Pretended 2 is too old.");
+        QVERIFY(!second.value("usable", true));
+
+        const auto asked = installed.asked();
+        QVERIFY(!asked.isEmpty());
+        QVERIFY(serve.get("probe") == answer);
+        QCOMPARE(installed.asked(), asked); // the answer was kept
+
+        QVERIFY(serve.get("plan", wish("cuda")).contains("parameters"));
+        QFile maps(QString("/proc/%1/maps").arg(serve.process().processId()));
+        QVERIFY(maps.open(QIODevice::ReadOnly));
+        const auto mapped = maps.readAll();
+        QVERIFY(mapped.contains("espalier-train"));
+        QVERIFY(!mapped.contains("libespalier-cuda") && !mapped.contains("libcuda.so"));
+    }
+
+    void a_driver_that_dies_or_hangs_leaves_the_processor_data() {
+        QTest::addColumn<QString>("mode");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("dies") << "crash"
+                              << "ended unexpectedly (signal 11";
+        QTest::newRow("hangs") << "hang"
+                               << "did not answer within";
+    }
+    void a_driver_that_dies_or_hangs_leaves_the_processor() {
+        QFETCH(QString, mode);
+        QFETCH(QString, said);
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {"--probe-seconds", "4"},
+                           installed.environment(mode.toLatin1().constData()));
+        const auto answer = serve.get("probe");
+        QVERIFY(device_of(answer, "cpu").value("usable", false));
+        const auto gpu = device_of(answer, "cuda");
+        QVERIFY(!gpu.value("usable", true));
+        QVERIFY2(QString::fromStdString(gpu.value("reason", "")).contains(said), gpu.dump().c_str());
+        QVERIFY(serve.get("plan", wish("cpu")).contains("parameters"));
+    }
+
+    void a_plan_that_dies_is_an_error() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("crash later"));
+        QVERIFY(device_of(serve.get("probe"), "cuda").value("usable", false));
+        const auto answer = serve.get("plan", wish());
+        QCOMPARE(code_of(answer), 4);
+        QVERIFY2(QString::fromStdString(error_of(answer)).contains("ended unexpectedly (signal 11"),
+                 error_of(answer).c_str());
+        QVERIFY(serve.get("plan", wish("cpu")).contains("parameters"));
+    }
+
+    void a_plan_that_hangs_can_be_cancelled() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("hang later"));
+        const auto plan = serve.ask("plan", wish());
+        QTRY_VERIFY_WITH_TIMEOUT(installed.asked().contains("made"), ServeProcess::patient); // the child is at work
+        (void)serve.get("cancel", {{"target", plan}});
+        QCOMPARE(code_of(serve.answer(plan)), 6);
+        QVERIFY(serve.get("probe").contains("devices"));
+    }
+
+    void a_card_is_chosen_by_name() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
+        QVERIFY(serve.get("plan", wish("cuda:GPU-11111111-1111")).contains("parameters"));
+        QVERIFY(installed.asked().contains("made for GPU-11111111-1111\n"));
+        QCOMPARE(code_of(serve.get("plan", wish("cpu:1"))), 2);
+        QCOMPARE(code_of(serve.get("plan", wish("cuda:"))), 2);
+        QCOMPARE(code_of(serve.get("plan", wish("auto:0"))), 2);
+    }
+
+    void no_child_outlives_serve() {
+        const Installed installed;
+        qint64 child = 0;
+        {
+            ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("hang later"));
+            serve.ask("plan", wish());
+            QTRY_VERIFY_WITH_TIMEOUT(installed.asked().contains("made"), ServeProcess::patient);
+            for (const auto& task : QDir(QString("/proc/%1/task").arg(serve.process().processId()))
+                                        .entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+                QFile list(QString("/proc/%1/task/%2/children").arg(serve.process().processId()).arg(task));
+                if (list.open(QIODevice::ReadOnly))
+                    if (const auto ids = list.readAll().simplified().split(' '); !ids.value(0).isEmpty())
+                        child = ids.value(0).toLongLong();
+            }
+            if (child == 0)
+                QSKIP("This system does not tell a process's children.");
+            serve.process().kill(); // not even time to say farewell
+            serve.process().waitForFinished();
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(
+            !fs::exists("/proc/" + std::to_string(child)) ||
+                [child] {
+                    QFile state(QString("/proc/%1/stat").arg(child));
+                    return state.open(QIODevice::ReadOnly) && state.readAll().contains(") Z ");
+                }(),
+            ServeProcess::patient);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDeviceRequests)
+#include "tst_device_requests.moc"
