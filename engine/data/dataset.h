@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,6 +98,10 @@ struct OpenOptions {
     /// Image files are scaled and cut to a square of that side; 0: to the size of the first one. Sets whose images have
     /// a size of their own ignore it.
     std::int64_t image_size = 0;
+    /// The very height and width to which image files are scaled and cut, in the place of image_size.
+    std::optional<ImageShape> image;
+    /// Image files of other parts are left aside.
+    std::optional<Part> only;
     /// Whether image files are decoded now and kept, or each one whenever it is read.
     bool decode = false;
     /// Bytes of memory that decoded images may take; what is more lies in a file. 0: no limit.

@@ -183,7 +183,7 @@ void leave_out(FileListing& listing, DecodedImages& decoded) {
 
 void check_share(const FileListing& listing, std::size_t total, double most) {
     const auto bad = total - listing.total();
-    if (bad == 0 || (static_cast<double>(bad) <= most * static_cast<double>(total) && !listing.of(Part::train).empty()))
+    if (bad == 0 || (static_cast<double>(bad) <= most * static_cast<double>(total) && bad < total))
         return;
     const auto& first = *(listing.bad.end() - static_cast<std::ptrdiff_t>(bad));
     throw DataError(std::to_string(bad) + " of " + std::to_string(total) +
@@ -244,10 +244,16 @@ std::shared_ptr<const Dataset> open_image_files(DatasetInfo info, FileListing li
     if (listing.of(Part::train).empty())
         throw DataError("The data set '" + info.spec + "' has no training images.");
     info.classes = listing.classes;
-    if (options.image_size > 0)
+    if (options.image)
+        info.image = {channels, options.image->height, options.image->width};
+    else if (options.image_size > 0)
         info.image = {channels, options.image_size, options.image_size};
     else
         info.image = first_size(listing);
+    if (options.only)
+        for (const auto part : all_parts)
+            if (part != *options.only)
+                listing.of(part).clear();
     if (options.decode)
         return decode_all(std::move(info), std::move(listing), options);
     return std::make_shared<ImageFiles>(std::move(info), std::move(listing));

@@ -28,13 +28,18 @@ Image read_image(const Json& arguments, const NetworkSpec& network) {
 /// The part that tells most about unseen images, or the one that is asked for.
 SampleSet set_to_evaluate(const std::string& data, const std::string& part, const CheckpointInfo& trained,
                           const RequestContext& context) {
-    const WorkWatch watch{.progress = {}, .leave = [&] { return context.stop.stop_requested(); }};
-    auto dataset = open_dataset(data, {.image_size = trained.network.height, .watch = watch});
-    if (!trained.class_names.empty())
-        dataset = with_classes(std::move(dataset), trained.class_names);
+    OpenOptions options{.image = ImageShape{trained.network.channels, trained.network.height, trained.network.width},
+                        .watch = {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }}};
+    const auto whole = open_dataset(data, options);
     for (const auto candidate : {Part::test, Part::validation, Part::train})
-        if ((part.empty() || part == name_of(candidate)) && dataset->size(candidate) > 0)
-            return all_of(dataset, candidate);
+        if ((part.empty() || part == name_of(candidate)) && whole->size(candidate) > 0) {
+            options.only = candidate;
+            options.decode = true; // bad files are left out, on all threads
+            auto dataset = open_dataset(data, options);
+            if (!trained.class_names.empty())
+                dataset = with_classes(std::move(dataset), trained.class_names);
+            return all_of(std::move(dataset), candidate);
+        }
     throw DataError("The data set " + data + " has no images in a part named \"" + part + "\".");
 }
 
@@ -73,6 +78,7 @@ Json answer_evaluate(const Json& arguments, const RequestContext& context) {
     context.check();
     return {{"set", name_of(set.part)},
             {"images", set.size()},
+            {"left_out", set.dataset->left_out().size()},
             {"loss", protocol::number(totals->mean_loss())},
             {"accuracy", totals->accuracy()},
             {"step", model.info().step}};

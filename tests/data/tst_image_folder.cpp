@@ -326,6 +326,21 @@ private slots:
         QCOMPARE(report.total(), std::size_t{2});
     }
 
+    void one_part_can_be_read_alone_at_a_given_size() {
+        const PhotoFolder folder;
+        folder.png("train/a/1.png", Qt::red);
+        folder.write("train/b/2.png", {});
+        folder.png("test/b/3.png", Qt::green);
+        folder.write("test/b/4.png", {});
+        const auto set = open_dataset(
+            folder.spec(), {.image = ImageShape{3, 6, 4}, .only = Part::test, .decode = true, .max_bad_share = 0.5});
+        QCOMPARE(set->image(), (ImageShape{3, 6, 4}));
+        QCOMPARE(set->classes(), std::size_t{2});
+        QCOMPARE(set->size(Part::train), std::size_t{0});
+        QCOMPARE(set->size(Part::test), std::size_t{1});
+        QCOMPARE(set->left_out().size(), std::size_t{1});
+    }
+
     void classes_of_another_set_are_matched_by_name() {
         const PhotoFolder folder;
         folder.png("dog/1.png", Qt::red);

@@ -21,8 +21,11 @@ int evaluate(const Options& options) {
         print_json(answer);
     else
         print_line(answer.at("set").get<std::string>() + ": " +
-                   Console::count_text(answer.at("images").get<std::int64_t>()) + " images, loss " +
-                   Console::fixed(protocol::to_double(answer.at("loss")), 4) + ", accuracy " +
+                   Console::count_text(answer.at("images").get<std::int64_t>()) + " images" +
+                   (answer.value("left_out", 0) > 0
+                        ? " (" + Console::count_text(answer["left_out"].get<std::int64_t>()) + " bad files left out)"
+                        : "") +
+                   ", loss " + Console::fixed(protocol::to_double(answer.at("loss")), 4) + ", accuracy " +
                    Console::fixed(100 * answer.at("accuracy").get<double>(), 2) + " %");
     return 0;
 }
