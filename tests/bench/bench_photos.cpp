@@ -41,6 +41,8 @@ void make_photos(const fs::path& folder, std::size_t names) {
     for (int i = 0; i < 10; ++i)
         fs::create_directories(folder / std::to_string(i));
     for_each_image(photos, {}, [&](std::size_t i) {
+        if (fs::exists(folder / name_of(i)))
+            return;
         QByteArray bytes;
         QBuffer buffer(&bytes);
         buffer.open(QIODevice::WriteOnly);

@@ -80,9 +80,12 @@ def main():
             jobs.append((f"pytorch {precision} {seed}", command))
 
     available, running = cards(), []
-    for i, (name, command) in enumerate(jobs):
+    load = dict.fromkeys(available, 0)
+    for name, command in jobs:
+        card = min(load, key=load.get)
+        load[card] += 5 if " fp32 " in name else 2 if name.startswith("pytorch") else 1  # about their GPU time
         log = open(out / (name.replace(" ", "-") + ".log"), "w")
-        where = dict(environment, CUDA_VISIBLE_DEVICES=available[i % len(available)])
+        where = dict(environment, CUDA_VISIBLE_DEVICES=card)
         running.append((name, subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=where), log.name))
     table = {}
     for name, process, log in running:
@@ -104,4 +107,5 @@ def main():
         print(f"widest difference of means {max(means) - min(means):.2f} points")
 
 
-main()
+if __name__ == "__main__":
+    main()

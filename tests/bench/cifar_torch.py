@@ -8,7 +8,7 @@ The last line is JSON: test accuracy of the epoch that was best on the validatio
 Convolutions begin with Kaiming's normal values (fan in), as in Espalier. Batches, schedule, augmentation and statistics are its, too;
 the data set lies on the GPU.
 """
-import argparse, copy, json, math, pathlib, sys, time
+import argparse, copy, json, math, multiprocessing, pathlib, sys, time
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "reference"))
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 import torch, torch.nn as nn, torch.nn.functional as F
@@ -16,18 +16,21 @@ import torch, torch.nn as nn, torch.nn.functional as F
 BATCH, RATE, MOMENTUM, DECAY, WARMUP_EPOCHS, PAD = 128, 0.1, 0.9, 5e-4, 1, 4
 
 
-def prepare(folder, file):
+def pixels_of(folder):
+    """All images of a folder, one after the other, as bytes [H, W, 3]."""
     from PIL import Image
+    return b"".join(Image.open(path).convert("RGB").tobytes() for path in sorted(folder.iterdir()))
+
+
+def prepare(folder, file):
     names = sorted(path.name for path in (folder / "train").iterdir())
     tensors = {}
-    for part in ("train", "test"):
-        images, labels = [], []
-        for label, name in enumerate(names):
-            for path in sorted((folder / part / name).iterdir()):
-                with Image.open(path) as image:
-                    images.append(torch.frombuffer(bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8).view(32, 32, 3))
-                labels.append(label)
-        tensors[part] = (torch.stack(images).permute(0, 3, 1, 2).contiguous(), torch.tensor(labels))
+    with multiprocessing.Pool() as pool:
+        for part in ("train", "test"):
+            classes = [torch.frombuffer(bytearray(pixels), dtype=torch.uint8).view(-1, 32, 32, 3)
+                       for pixels in pool.map(pixels_of, [folder / part / name for name in names])]
+            labels = [torch.full((len(images),), label) for label, images in enumerate(classes)]
+            tensors[part] = (torch.cat(classes).permute(0, 3, 1, 2).contiguous(), torch.cat(labels))
     torch.save(tensors, file)
 
 
@@ -126,4 +129,5 @@ def main():
     print(json.dumps({"accuracy": accuracy(test_images, test_labels), "best_epoch": best[2], "seconds": time.time() - start}))
 
 
-main()
+if __name__ == "__main__":
+    main()
