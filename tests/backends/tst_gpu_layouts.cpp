@@ -173,6 +173,34 @@ private slots:
         }
         QVERIFY(ran > 10);
     }
+
+    /// The kernel for images of few channels: rows of more than one block, several blocks of filters, both widths.
+    void first_layers_agree_with_the_reference() {
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
+        struct Case {
+            Shape x, w;
+            std::int64_t stride_h, padding;
+        };
+        const auto reference = make_backend("reference", {});
+        for (const auto& [x, w, stride_h, padding] : {Case{{2, 3, 40, 300}, {70, 3, 7, 7}, 2, 3},
+                                                      {{1, 1, 21, 18}, {8, 1, 3, 3}, 2, 1},
+                                                      {{3, 4, 17, 40}, {24, 4, 5, 2}, 1, 0},
+                                                      {{2, 2, 9, 33}, {64, 2, 8, 8}, 2, 4}}) {
+            OpCase op_case{"conv2d", "conv2d", {data(x), parameter(w), parameter({w[0]})}};
+            op_case.attributes.set("stride", std::vector<std::int64_t>{stride_h, 2});
+            op_case.attributes.set("padding", padding);
+            for (const auto type : {DType::f32, DType::f16, DType::bf16}) {
+                BackendOptions options;
+                options.tf32 = true;
+                const auto tested = make_backend("cuda", options);
+                const auto text =
+                    differences(run_case(op_case, Gradients::none, *reference, type),
+                                run_case(op_case, Gradients::none, *tested, type), type == DType::bf16 ? 1e-2 : 2e-3);
+                QVERIFY2(text.empty(), (x.text() + " " + std::string(name_of(type)) + "\n" + text).c_str());
+            }
+        }
+    }
 };
 
 QTEST_APPLESS_MAIN(GpuLayouts)

@@ -4,6 +4,7 @@
 #include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/kernels/convolution_epilogue.h"
 #include "backends/cuda/kernels/direct_convolution.h"
+#include "backends/cuda/kernels/first_convolution.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/depthwise.h"
 #include "backends/cuda/lowering/lowering.h"
@@ -29,6 +30,18 @@ std::array<std::int64_t, 4> extents_of(const Layout& layout) {
     }
 }
 
+/// Products that are summed for one result.
+std::int64_t summands(const Problem& p) {
+    switch (p.direction) {
+    case Direction::forward: return p.w[1] * p.w[2] * p.w[3];
+    case Direction::input_gradient: return p.w[0] / p.groups * p.w[2] * p.w[3];
+    default: return p.y[0] * p.y[2] * p.y[3];
+    }
+}
+/// The rounding of fast algorithms grows with the sums: 1.3e-6 of the result with 64 channels, 3.2e-6 with 512. What
+/// BackendOptions::winograd promises ends at 3e-6.
+constexpr std::int64_t most_winograd_summands = 9 * 256;
+
 Problem problem_of(const Context& c, const Convolution& shape, Direction direction, const Layout& x, const Layout& w,
                    const Layout& y) {
     Problem problem;
@@ -44,7 +57,7 @@ Problem problem_of(const Context& c, const Convolution& shape, Direction directi
     problem.dilation = shape.dilation;
     problem.groups = shape.groups;
     problem.deterministic = c.settings.options.deterministic;
-    problem.winograd = c.settings.options.winograd;
+    problem.winograd = c.settings.options.winograd && summands(problem) <= most_winograd_summands;
     return problem;
 }
 
@@ -150,7 +163,9 @@ public:
         if (row_major)
             if (auto lowered = by_library({Order::plain, Order::plain, Order::plain}))
                 return std::move(*lowered);
-        const auto orders = channels_last_orders(c_.op, weights);
+        const auto orders = channels_last_orders(c_.op);
+        if (auto lowered = as_first())
+            return std::move(*lowered);
         if (auto lowered = by_library(orders))
             return std::move(*lowered);
         auto lowered = laid_out(orders);
@@ -169,7 +184,7 @@ private:
 
     [[nodiscard]] Lowered laid_out(const ConvolutionOrders& orders) const {
         Lowered result = c_.plain();
-        for (const auto [place, order] :
+        for (const auto& [place, order] :
              {std::pair{places_.x, orders.x}, std::pair{places_.w, orders.w}, std::pair{places_.y, orders.y}})
             layout(result, place) = make_layout(tensor(place).shape, tensor(place).type, order);
         return result;
@@ -188,6 +203,38 @@ private:
         result.workspace = plan->workspace();
         result.kernel = std::make_unique<ConvolutionKernel>(c_, std::move(plan), places_,
                                                             epilogue_of(c_, result.outputs[0], shape_.relu));
+        return result;
+    }
+
+    /// By our kernel for images of few channels, on tensor cores.
+    [[nodiscard]] std::optional<Lowered> as_first() const {
+        auto result = laid_out({});
+        const auto problem = problem_in(result);
+        constexpr std::int64_t most_channels = 4;
+        if (direction_ != Direction::forward || tensor(places_.w).shape[1] > most_channels || shape_.groups > 1 ||
+            shape_.stride[1] != 2 || shape_.dilation != Pair{1, 1} || (problem.type == DType::f32 && !problem.tf32))
+            return std::nullopt;
+        const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+        const FirstConvolution first{.type = problem.type,
+                                     .n = problem.x[0],
+                                     .h = number(problem.x[2]),
+                                     .w = number(problem.x[3]),
+                                     .p = number(problem.y[2]),
+                                     .q = number(problem.y[3]),
+                                     .filters = number(problem.y[1]),
+                                     .kernel_h = number(problem.w[2]),
+                                     .kernel_w = number(problem.w[3]),
+                                     .stride_h = number(shape_.stride[0]),
+                                     .padding_h = number(shape_.padding[0]),
+                                     .padding_w = number(shape_.padding[1])};
+        if (!first.fits(c_.settings.device.major))
+            return std::nullopt;
+        const auto epilogue = epilogue_of(c_, result.outputs[0], shape_.relu);
+        result.kernel = launch_kernel(c_, "first convolution", [first, epilogue](const Arguments& a) {
+            launch_first_convolution(first, a.in(0), a.in(1), a.out(0), a.stream);
+            if (epilogue)
+                launch_epilogue(a.out(0), a.in_f32(2), *epilogue, a.stream);
+        });
         return result;
     }
 

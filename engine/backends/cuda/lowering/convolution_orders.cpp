@@ -8,12 +8,6 @@ namespace {
 /// or more for the two times that turning them and turning the result back costs.
 constexpr std::int64_t worth_turning = 512;
 
-/// Images of so few channels are not padded to eight: most of the work would be on zeros. The library has kernels for
-/// the first layer of a network, as long as the filters are whole eights.
-constexpr std::int64_t few_channels = 4;
-
-bool is_few(const Shape& weights) { return weights[1] <= few_channels && weights[0] % channel_block == 0; }
-
 } // namespace
 
 bool is_depthwise(const Settings& settings, const Op& op, const Shape& weights) {
@@ -21,12 +15,10 @@ bool is_depthwise(const Settings& settings, const Op& op, const Shape& weights) 
            weights[1] == 1;
 }
 
-ConvolutionOrders channels_last_orders(const Op& op, const Shape& weights) {
+ConvolutionOrders channels_last_orders(const Op& op) {
     // Padding would tear groups apart, unless each is of whole blocks.
     if (Convolution::from(op.attributes).groups > 1)
         return {Order::channels_last_packed, Order::filter_packed, Order::channels_last_packed};
-    if (op.kind == "conv2d" && is_few(weights))
-        return {Order::channels_last_packed, Order::filter_packed, Order::channels_last};
     return {};
 }
 
@@ -39,7 +31,7 @@ bool wants_row_major(const Settings& settings, const Op& op, DType type, const S
 }
 
 Order filter_order(const Settings& settings, const Op& op, const Shape& weights) {
-    return is_depthwise(settings, op, weights) ? Order::depthwise_filter : channels_last_orders(op, weights).w;
+    return is_depthwise(settings, op, weights) ? Order::depthwise_filter : channels_last_orders(op).w;
 }
 
 } // namespace espalier::cuda

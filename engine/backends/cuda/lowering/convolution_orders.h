@@ -14,8 +14,8 @@ struct ConvolutionOrders {
 /// Whether each filter works on one channel alone and our kernels for that are wanted.
 [[nodiscard]] bool is_depthwise(const Settings& settings, const Op& op, const Shape& weights);
 
-/// For the library, channels last. `weights` [K,C,R,S].
-[[nodiscard]] ConvolutionOrders channels_last_orders(const Op& op, const Shape& weights);
+/// Channels last.
+[[nodiscard]] ConvolutionOrders channels_last_orders(const Op& op);
 
 /// Whether a convolution is better row-major throughout. `image` is the layout that decides: x of a forward
 /// convolution, gy of its gradients; undefined where it is free.
