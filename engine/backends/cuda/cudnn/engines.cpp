@@ -9,8 +9,10 @@
 namespace espalier::cuda::cudnn {
 namespace {
 
-/// Configurations of engines, the best guess first.
-std::vector<Descriptor> heuristic(const Descriptor& graph, cudnnBackendHeurMode_t mode, std::int64_t most) {
+/// Configurations of engines, the best guess first: all that the library names. Those on tensor cores, which strict fp32
+/// leaves out, can be the first 35.
+std::vector<Descriptor> heuristic(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
+    constexpr std::int64_t most = 128;
     Descriptor query(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     query.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
     query.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
@@ -144,7 +146,7 @@ std::shared_ptr<const Plan> Engines::plan_of(const Descriptor& configuration) co
 
 std::shared_ptr<const Plan> Engines::guess() const {
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-        for (const auto& configuration : heuristic(graph_, mode, 24))
+        for (const auto& configuration : heuristic(graph_, mode))
             if (auto plan = plan_of(configuration))
                 return plan;
     for (const auto& configuration : every_engine(graph_))
@@ -159,7 +161,8 @@ std::shared_ptr<const Plan> Engines::chosen(const Choice& choice) const {
 }
 
 std::vector<std::shared_ptr<const Plan>> Engines::candidates() const {
-    constexpr std::size_t most_guesses = 48, most = 96;
+    // Two models of the library's, which differ most in the knobs of one engine, then whatever they do not name.
+    constexpr std::size_t most_guesses = 48, most_second_guesses = 72, most = 112;
     std::vector<std::shared_ptr<const Plan>> plans;
     const auto take = [&](const std::vector<Descriptor>& configurations, std::size_t up_to) {
         for (const auto& configuration : configurations) {
@@ -170,7 +173,8 @@ std::vector<std::shared_ptr<const Plan>> Engines::candidates() const {
                 plans.push_back(std::move(plan));
         }
     };
-    take(heuristic(graph_, CUDNN_HEUR_MODE_A, 64), most_guesses);
+    take(heuristic(graph_, CUDNN_HEUR_MODE_A), most_guesses);
+    take(heuristic(graph_, CUDNN_HEUR_MODE_B), most_second_guesses);
     take(every_engine(graph_), most);
     return plans;
 }
