@@ -83,6 +83,21 @@ public:
     virtual void replay() = 0;
 };
 
+/// One tensor's way to the host, again and again, while the device works on.
+class Download {
+public:
+    Download() = default;
+    Download(const Download&) = delete;
+    Download& operator=(const Download&) = delete;
+    virtual ~Download() = default;
+    /// Enqueues a copy of what is at that address when all that was enqueued before has run.
+    virtual void start(const std::byte* device) = 0;
+    /// Whether the copy that was started last is there.
+    [[nodiscard]] virtual bool ready() const = 0;
+    /// Its values, as Backend::download gives them. Waits for them if it must.
+    virtual void finish(void* host) = 0;
+};
+
 /// A device with its kernels. Stateless apart from caches; used by one thread at a time.
 class Backend {
 public:
@@ -121,6 +136,8 @@ public:
     /// address with the given layout. upload() has taken its data when it returns; padding becomes zero.
     virtual void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) = 0;
     virtual void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) = 0;
+    /// For values that are wanted often: without an override, they are there as soon as the copy is started.
+    [[nodiscard]] virtual std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout);
     /// Waits until everything enqueued has run.
     virtual void synchronize() = 0;
     /// Records the launches of a step, without running them; null where a backend has nothing to gain by it. Kernel i

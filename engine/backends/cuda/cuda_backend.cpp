@@ -40,6 +40,20 @@ private:
     std::size_t bytes_ = 0;
 };
 
+class TensorDownload final : public Download {
+public:
+    TensorDownload(cudaStream_t stream, Tensor tensor, Layout layout)
+        : tensor_(std::move(tensor)), layout_(std::move(layout)), bytes_(stream, layout_.bytes) {}
+    void start(const std::byte* device) override { bytes_.start(device); }
+    [[nodiscard]] bool ready() const override { return bytes_.ready(); }
+    void finish(void* host) override { unpack(tensor_, layout_, bytes_.wait(), host); }
+
+private:
+    Tensor tensor_;
+    Layout layout_;
+    PinnedDownload bytes_;
+};
+
 /// What algorithms are chosen for: timings of another card, driver or library mean nothing here.
 std::string tuning_key(const DeviceInfo& device) {
     const auto found = versions();
@@ -166,6 +180,10 @@ public:
 
     bool tune(double seconds) override { return planner_.tune(seconds); }
     [[nodiscard]] Tuning tuning() const override { return planner_.tuning(); }
+
+    [[nodiscard]] std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout) override {
+        return std::make_unique<TensorDownload>(streams_.main(), tensor, layout);
+    }
 
     void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(streams_.main())); }
 

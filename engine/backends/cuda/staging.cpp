@@ -57,4 +57,39 @@ void Staging::download(const std::byte* device, std::size_t bytes,
     take(buffer.data);
 }
 
+PinnedDownload::PinnedDownload(cudaStream_t stream, std::size_t bytes) : stream_(stream), bytes_(bytes) {
+    void* memory = nullptr;
+    ESPALIER_CUDA(cudaMallocHost(&memory, bytes));
+    data_ = static_cast<std::byte*>(memory);
+    if (const auto error = cudaEventCreateWithFlags(&copied_, cudaEventDisableTiming); error != cudaSuccess) {
+        cudaFreeHost(data_);
+        check(error, "cudaEventCreateWithFlags");
+    }
+}
+
+PinnedDownload::~PinnedDownload() {
+    cudaEventSynchronize(copied_);
+    cudaEventDestroy(copied_);
+    cudaFreeHost(data_);
+}
+
+void PinnedDownload::start(const std::byte* device) {
+    ESPALIER_CUDA(cudaMemcpyAsync(data_, device, bytes_, cudaMemcpyDeviceToHost, stream_));
+    ESPALIER_CUDA(cudaEventRecord(copied_, stream_));
+}
+
+bool PinnedDownload::ready() const {
+    const auto state = cudaEventQuery(copied_);
+    if (state == cudaErrorNotReady)
+        static_cast<void>(cudaGetLastError()); // no error, but kept as one
+    else
+        check(state, "cudaEventQuery");
+    return state == cudaSuccess;
+}
+
+const std::byte* PinnedDownload::wait() {
+    ESPALIER_CUDA(cudaEventSynchronize(copied_));
+    return data_;
+}
+
 } // namespace espalier::cuda

@@ -36,4 +36,24 @@ private:
     std::size_t turn_ = 0;
 };
 
+/// Pinned memory of its own for bytes that come to the host again and again, while the device works on.
+class PinnedDownload {
+public:
+    PinnedDownload(cudaStream_t stream, std::size_t bytes);
+    ~PinnedDownload();
+    PinnedDownload(const PinnedDownload&) = delete;
+    PinnedDownload& operator=(const PinnedDownload&) = delete;
+
+    void start(const std::byte* device);
+    [[nodiscard]] bool ready() const;
+    /// The bytes of the last start(), when they are there.
+    [[nodiscard]] const std::byte* wait();
+
+private:
+    cudaStream_t stream_;
+    std::size_t bytes_;
+    std::byte* data_ = nullptr;
+    cudaEvent_t copied_ = nullptr;
+};
+
 } // namespace espalier::cuda
