@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "plan/host_values.h"
+#include "plan/recording_check.h"
 
 namespace espalier {
 
@@ -54,11 +55,31 @@ void CompiledPlan::set_input(const std::string& name, const void* host, std::siz
 
 bool CompiledPlan::run(const Interrupt& interrupt) {
     prepare_run();
-    // The first run after a bind loads modules and makes library contexts, which cannot be recorded.
-    const bool recorded = session_.options.recorded && !session_.options.poison && warm_;
-    has_run_ = (recorded && executor_.replay()) || executor_.run(session_.options.poison, interrupt);
+    has_run_ = run_recorded() || executor_.run(session_.options.poison, interrupt);
     warm_ |= has_run_;
     return has_run_;
+}
+
+bool CompiledPlan::run_recorded() {
+    // The first run after a bind loads modules and makes library contexts, which cannot be recorded.
+    if (!warm_ || !session_.options.recorded || session_.options.poison || !session_.recording_fault.empty())
+        return false;
+    if (executor_.recorded()) {
+        executor_.replay();
+        return true;
+    }
+    auto& fault = session_.recording_fault;
+    try {
+        if (!executor_.record())
+            return false;
+    } catch (const DeviceError& error) {
+        fault = std::string("The step could not be recorded: ") + error.what();
+        return false;
+    }
+    fault = check_recording(session_.backend, executor_, session_.options.deterministic);
+    if (!fault.empty())
+        executor_.drop_recording();
+    return true;
 }
 
 bool CompiledPlan::run_profiled(const Interrupt& interrupt) {

@@ -29,6 +29,8 @@ private:
     /// Memory is there, the kernels know where, and from now on the arena holds this plan's tensors.
     void prepare();
     void prepare_run();
+    /// False, and nothing has run, if the step is not to be replayed.
+    bool run_recorded();
     /// Throws Error naming an input that was not given since another plan used the arena.
     void expect_inputs() const;
 

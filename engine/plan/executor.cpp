@@ -4,6 +4,7 @@
 #include "plan/memory_plan.h"
 
 #include <algorithm>
+#include <set>
 
 namespace espalier {
 
@@ -16,6 +17,7 @@ Executor::Executor(Backend& backend, Program program, Arena arena)
 void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
     base_ = arena;
     recording_.reset(); // it holds the old addresses
+    records_nothing_ = false;
     for (std::size_t i = 0; i < program_.values.size(); ++i) {
         const auto& value = program_.values[i];
         addresses_[i] = value.place == Value::Place::persistent ? persistent.at(value.persistent).address
@@ -48,12 +50,24 @@ bool Executor::run(bool poison, const Interrupt& interrupt) {
     return true;
 }
 
-bool Executor::replay() {
-    if (!recording_)
+bool Executor::record() {
+    if (!recording_ && !records_nothing_) {
         recording_ = backend_.record(kernels(), find_dependencies(accesses()));
-    if (recording_)
-        recording_->replay();
-    return recording_ != nullptr;
+        records_nothing_ = !recording_;
+    }
+    return recorded();
+}
+
+std::vector<ValueId> Executor::results() const {
+    std::set<ValueId> results;
+    for (const auto& step : program_.steps)
+        for (const auto output : step.outputs)
+            if (output != no_value &&
+                program_.values[static_cast<std::size_t>(output)].place == Value::Place::persistent)
+                results.insert(output);
+    for (const auto& [tensor, value] : program_.kept)
+        results.insert(value);
+    return {results.begin(), results.end()};
 }
 
 bool Executor::run_profiled(const Interrupt& interrupt) {

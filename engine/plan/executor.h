@@ -31,9 +31,15 @@ public:
     /// False if `interrupt` said leave between two kernels. It is asked before the first kernel of the update at the
     /// latest: from there on the step is run to its end.
     bool run(bool poison, const Interrupt& interrupt);
-    /// The same launches as one recording, which is not left in the middle, made at the first call after bind(). False,
-    /// and nothing has run, where the backend records nothing. Throws DeviceError if they cannot be recorded.
-    [[nodiscard]] bool replay();
+    /// Records the launches, once after bind(); nothing runs. False where the backend records nothing. Throws
+    /// DeviceError if they cannot be recorded.
+    [[nodiscard]] bool record();
+    [[nodiscard]] bool recorded() const { return recording_ != nullptr; }
+    void drop_recording() { recording_.reset(); }
+    /// The same launches as run(), as one recording, which is not left in the middle.
+    void replay() { recording_->replay(); }
+    /// What is there after a run: the parameters and buffers that it writes, and the kept values; each once.
+    [[nodiscard]] std::vector<ValueId> results() const;
     /// As run(), waiting for every kernel and writing its time into its PlannedOp.
     bool run_profiled(const Interrupt& interrupt);
     /// Address of a value after bind().
@@ -52,6 +58,7 @@ private:
     Program program_;
     Arena arena_;
     std::unique_ptr<Recording> recording_;
+    bool records_nothing_ = false; ///< asked since bind(): the backend has nothing to gain by it
     std::size_t first_update_ = 0; ///< first step that changes parameters; the number of steps if none does
     std::byte* base_ = nullptr;
     std::vector<std::byte*> addresses_; ///< of each value

@@ -58,6 +58,25 @@ std::vector<float> Session::get(const std::string& name) const {
     return state_->download(entry.tensor, entry.layout, entry.address);
 }
 
+void Session::begin_get(const std::string& name) {
+    const auto& entry = state_->entry(name);
+    state_->persistent.allocate(state_->backend);
+    auto& download = state_->downloads[name];
+    if (!download)
+        download = state_->backend.make_download(entry.tensor, entry.layout);
+    download->start(entry.address);
+}
+
+std::optional<std::vector<float>> Session::finish_get(const std::string& name) {
+    const auto& tensor = state_->entry(name).tensor;
+    const auto& download = state_->downloads.at(name);
+    if (!download->ready())
+        return std::nullopt;
+    std::vector<std::byte> host(host_bytes(tensor));
+    download->finish(host.data());
+    return from_host_values(tensor, host);
+}
+
 void Session::set_rows(const std::string& name, std::int64_t first, std::span<const std::byte> rows) {
     const auto& entry = state_->entry(name);
     const auto& shape = entry.tensor.shape;
@@ -74,6 +93,8 @@ void Session::set_rows(const std::string& name, std::int64_t first, std::span<co
 }
 
 std::vector<std::string> Session::names() const { return state_->persistent.names(); }
+
+const std::string& Session::recording_fault() const { return state_->recording_fault; }
 
 MemoryUse Session::memory() const {
     MemoryUse use;
@@ -97,6 +118,7 @@ std::size_t Session::allocated() const {
 void Session::release() {
     state_->backend.synchronize();
     state_->arena.reset();
+    state_->downloads.clear();
     state_->persistent.release();
     ++state_->generation;
 }

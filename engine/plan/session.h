@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,7 +74,8 @@ public:
         std::size_t memory_limit =
             0;                ///< bytes; 0: none. A plan above it throws OutOfMemory saying which layer does not fit.
         bool recorded = true; ///< steps are recorded and replayed as a whole where the backend can (CUDA graphs)
-        bool poison = false;  ///< fill the arena with rubbish before every run (tests)
+        bool deterministic = false; ///< a recorded step must leave the very bits that its kernels leave one by one
+        bool poison = false;        ///< fill the arena with rubbish before every run (tests)
     };
 
     Session(Backend& backend, Options options);
@@ -94,10 +96,18 @@ public:
     /// set, one whose initializer is a constant has that value, any other holds NaN.
     void set(const std::string& name, std::span<const float> values);
     [[nodiscard]] std::vector<float> get(const std::string& name) const;
+    /// The same without waiting: begin_get() enqueues a copy of the value as it will be when all that was enqueued
+    /// before has run, finish_get() gives it as soon as it is there, nothing before. One copy of a name at a time.
+    void begin_get(const std::string& name);
+    [[nodiscard]] std::optional<std::vector<float>> finish_get(const std::string& name);
     /// Fills the rows [first, ...) of a buffer of integers from its own type (int32, uint8), row-major: a part of what
     /// may be larger than the host wants to hold at once. Throws ConfigError if it is no such buffer or too short.
     void set_rows(const std::string& name, std::int64_t first, std::span<const std::byte> rows);
     [[nodiscard]] std::vector<std::string> names() const;
+
+    /// Each recording is compared with the step kernel by kernel before it is used (plan/recording_check.h). Why no
+    /// step has been replayed since one failed, or could not be made; empty while all is well.
+    [[nodiscard]] const std::string& recording_fault() const;
 
     [[nodiscard]] MemoryUse memory() const;
     /// Bytes really taken from the backend now.

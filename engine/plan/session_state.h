@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,8 +42,10 @@ struct Session::State {
     PersistentTensors persistent;
     std::unique_ptr<Memory> arena;
     std::size_t generation = 1; ///< of addresses: a plan that was bound in an earlier one must be bound again
-    const CompiledPlan* arena_user = nullptr; ///< the plan whose inputs and results are in the arena
-    std::list<CachedPlan> plans;              ///< most recently used first
+    const CompiledPlan* arena_user = nullptr;                   ///< the plan whose inputs and results are in the arena
+    std::list<CachedPlan> plans;                                ///< most recently used first
+    std::map<std::string, std::unique_ptr<Download>> downloads; ///< of begin_get()
+    std::string recording_fault;                                ///< why no step is replayed any more
 
 private:
     [[nodiscard]] std::size_t largest_arena() const;

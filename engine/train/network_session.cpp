@@ -55,9 +55,10 @@ Graph training_graph(const RunConfig& config) {
 
 NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit,
                                std::shared_ptr<const DeviceData> data)
-    : config_(config),
-      session_(backend,
-               {.plans = plans_kept, .memory_limit = memory_limit, .recorded = config.toggles.effective().cuda_graphs}),
+    : config_(config), session_(backend, {.plans = plans_kept,
+                                          .memory_limit = memory_limit,
+                                          .recorded = config.toggles.effective().cuda_graphs,
+                                          .deterministic = config.toggles.effective().deterministic}),
       runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precision();
@@ -133,6 +134,7 @@ void NetworkSession::load(const ParameterStore& store) {
         }
     }
     training_ = evaluation_ = {};
+    asked_for_ = 0;
     load_data();
 }
 
@@ -236,17 +238,34 @@ bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool 
     return true;
 }
 
-std::vector<BatchResult> NetworkSession::take_results(const std::string& name, Rows& rows) {
+std::vector<BatchResult> NetworkSession::results(std::span<const float> history, Rows& rows, std::int64_t end) {
     std::vector<BatchResult> results;
-    if (rows.read == rows.written)
-        return results;
-    const auto history = session_.get(name);
     const auto columns = history.size() / static_cast<std::size_t>(history_rows);
-    for (; rows.read < rows.written; ++rows.read) {
-        const auto* row = history.data() + static_cast<std::size_t>(rows.read % history_rows) * columns;
+    for (; rows.read < end; ++rows.read) {
+        const auto row = history.subspan(static_cast<std::size_t>(rows.read % history_rows) * columns, columns);
         results.push_back({row[0], row[1], columns > 2 ? row[2] : 0.0});
     }
     return results;
+}
+
+std::vector<BatchResult> NetworkSession::take_results(const std::string& name, Rows& rows) {
+    if (rows.read == rows.written)
+        return {};
+    return results(session_.get(name), rows, rows.written);
+}
+
+void NetworkSession::ask_for_history() {
+    if (training_.read == training_.written)
+        return;
+    session_.begin_get(history_name);
+    asked_for_ = training_.written;
+}
+
+std::vector<BatchResult> NetworkSession::take_ready_history() {
+    if (asked_for_ <= training_.read)
+        return {};
+    const auto history = session_.finish_get(history_name);
+    return history ? results(*history, training_, asked_for_) : std::vector<BatchResult>();
 }
 
 std::vector<BatchResult> NetworkSession::take_history() { return take_results(history_name, training_); }

@@ -92,6 +92,10 @@ public:
     void give_up_step();
     /// Results of the parts trained since the last call, in order. Call it at least every history_rows parts.
     [[nodiscard]] std::vector<BatchResult> take_history();
+    /// The same without waiting: ask_for_history() is for the results of all parts trained so far, and
+    /// take_ready_history() gives them as soon as they are there, nothing before.
+    void ask_for_history();
+    [[nodiscard]] std::vector<BatchResult> take_ready_history();
 
     /// False if `interrupt` left it. The result comes with take_evaluations().
     bool evaluate(const BatchView& batch, const Interrupt& interrupt = {});
@@ -116,6 +120,8 @@ public:
 
     /// In which products are computed: "fp16", "bf16", "tf32" or "fp32"; never "auto".
     [[nodiscard]] std::string precision() const { return config_.toggles.effective().precision; }
+    /// As Session::recording_fault.
+    [[nodiscard]] const std::string& recording_fault() const { return session_.recording_fault(); }
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
     /// Plans every step anew with what the backend has been tuned to since; values and slots stay. A step whose new plan
@@ -134,7 +140,8 @@ private:
     const Step& evaluation_step(std::int64_t batch, bool from_data);
     void set_step(const StepPlace& place, const BatchView& batch, const Rows& rows);
     void set_batch(Plan& plan, const BatchView& batch);
-    std::vector<BatchResult> take_results(const std::string& history, Rows& rows);
+    std::vector<BatchResult> take_results(const std::string& name, Rows& rows);
+    static std::vector<BatchResult> results(std::span<const float> history, Rows& rows, std::int64_t end);
     void load_data();
     void follow(const std::string& name, const std::vector<std::int32_t>& order);
     void remember(const Graph& graph);
@@ -147,6 +154,7 @@ private:
     std::map<std::string, Step> steps_;
     LossScale loss_scale_;
     Rows training_, evaluation_;
+    std::int64_t asked_for_ = 0; ///< rows of training that are on their way to the host
     std::shared_ptr<const DeviceData> data_;
     bool data_is_there_ = false;
 

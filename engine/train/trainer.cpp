@@ -35,6 +35,7 @@ private:
     bool set_up();
     void begin_or_resume();
     void tell_setup();
+    void tell_recording_fault();
     bool run_epochs();
     bool evaluate_epoch();
     void end_epoch(const std::optional<Totals>& validation);
@@ -57,6 +58,7 @@ private:
     std::optional<TrainingLoop> loop_;
     std::optional<Tuner> tuner_;
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    bool recording_fault_told_ = false;
 };
 
 RunOutcome Trainer::run() {
@@ -127,6 +129,17 @@ void Trainer::tell_setup() {
         events_.send(fallback_event(fallback));
     events_.send(plan_event(setup_));
     events_.take_back_after(state_.step);
+    write_passport();
+}
+
+/// A recorded step that was found wrong is used no more: told once.
+void Trainer::tell_recording_fault() {
+    const auto& reason = setup_.network->recording_fault();
+    if (reason.empty() || recording_fault_told_)
+        return;
+    recording_fault_told_ = true;
+    setup_.fallbacks.push_back({"cuda_graphs", "on", "off", reason});
+    events_.send(fallback_event(setup_.fallbacks.back()));
     write_passport();
 }
 
@@ -210,6 +223,7 @@ bool Trainer::test() {
 
 /// Between two steps, and between two batches of an evaluation: true if the work must be left.
 bool Trainer::safe_point() {
+    tell_recording_fault();
     if (control_.leaving())
         return true;
     if (control_.take_checkpoint_wish() || checkpoints_->due(state_)) {
@@ -245,6 +259,7 @@ bool Trainer::pause_or_leave() {
 void Trainer::save(bool best) {
     control_.enter("saving");
     loop_->drain();
+    tell_recording_fault();
     checkpoints_->write(setup_, state_, store_, best);
 }
 

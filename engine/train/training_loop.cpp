@@ -28,8 +28,8 @@ double peak_flops(const RunSetup& setup) {
 } // namespace
 
 TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
-    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()),
-      reporter_(events), resources_(events, peak_flops(setup), setup.backend->monitor()) {}
+    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()), reporter_(events),
+      resources_(events, peak_flops(setup), setup.backend->monitor()) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     // A loader works ahead into the next epoch too, so that it never starts cold.
@@ -87,6 +87,7 @@ bool TrainingLoop::take_update() {
     taken.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     seconds_an_image_ = taken.record.seconds / static_cast<double>(images);
     parts_taken_ += static_cast<std::size_t>(parts);
+    parts_not_asked_for_ += static_cast<std::size_t>(parts);
     if (profiled)
         report_profile(taken.images.back());
     taken_.push_back(std::move(taken));
@@ -106,36 +107,61 @@ void TrainingLoop::drain() {
 void TrainingLoop::read_results_if_due() {
     // Accumulated updates are never longer than the history: see the limit of `accumulation`.
     const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, history_rows - setup_.config.accumulation));
-    if (parts_taken_ >= room || Clock::now() - last_reading_ >= reading_distance) {
+    const auto now = Clock::now();
+    const bool due = now - last_reading_ >= reading_distance;
+    const bool waits = setup_.backend->in_host_memory(); // for nothing: what has been trained is there
+    if (!waits)
+        take(setup_.network->take_ready_history());
+    if (parts_taken_ >= room || (waits && due)) {
         read_results();
-        reporter_.flush_if_due();
+    } else if (!waits && (due || parts_not_asked_for_ >= room / 2)) {
+        // A device of its own works on meanwhile.
+        setup_.network->ask_for_history();
+        parts_not_asked_for_ = 0;
+        last_reading_ = now;
     }
+    reporter_.flush_if_due();
 }
 
 void TrainingLoop::read_results() {
-    const auto results = setup_.network->take_history(); // waits for the device
-    share_out_time();
-    std::span<const BatchResult> rest(results);
-    for (const auto& taken : taken_) {
-        settle(taken, rest.first(taken.images.size()));
-        rest = rest.subspan(taken.images.size());
-    }
-    taken_.clear();
-    parts_taken_ = 0;
+    take(setup_.network->take_history()); // waits for the device
     last_reading_ = Clock::now();
+    tell_position();
+}
+
+void TrainingLoop::take(std::span<const BatchResult> results) {
+    if (results.empty())
+        return;
+    std::size_t updates = 0;
+    for (std::size_t parts = 0; parts < results.size(); ++updates)
+        parts += taken_[updates].images.size();
+    share_out_time(updates);
+    for (; updates > 0; --updates) {
+        const auto taken = std::move(taken_.front());
+        taken_.pop_front();
+        const auto parts = taken.images.size();
+        parts_taken_ -= parts;
+        settle(taken, results.first(parts));
+        results = results.subspan(parts);
+    }
+    tell_position();
+}
+
+void TrainingLoop::tell_position() {
     control_.set_position(static_cast<double>(state_.epoch) +
                               static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch),
                           state_.step);
     resources_.report_if_due(state_.step, setup_.network->memory());
 }
 
-void TrainingLoop::share_out_time() {
+void TrainingLoop::share_out_time(std::size_t updates) {
     const auto now = Clock::now();
     double enqueued = 0; // on a device of its own that is the host's time alone
-    for (const auto& taken : taken_)
-        enqueued += taken.record.seconds;
+    for (std::size_t i = 0; i < updates; ++i)
+        enqueued += taken_[i].record.seconds;
     const double seconds = stretch_ ? std::chrono::duration<double>(now - *stretch_).count() : enqueued;
-    for (auto& taken : taken_) {
+    for (std::size_t i = 0; i < updates; ++i) {
+        auto& taken = taken_[i];
         taken.record.seconds *= enqueued > 0 ? seconds / enqueued : 1;
         if (!taken.profiled)
             resources_.count(taken.flops, std::accumulate(taken.images.begin(), taken.images.end(), std::int64_t{0}),

@@ -56,8 +56,11 @@ private:
     [[noreturn]] void give_up(const StepRecord& record) const;
     void read_results_if_due();
     void read_results();
-    /// Gives the updates taken since the last reading the time that they took together.
-    void share_out_time();
+    /// Of the updates taken longest ago.
+    void take(std::span<const BatchResult> results);
+    void tell_position();
+    /// Gives the updates taken longest ago, which are done, the time that has gone by since those before them were.
+    void share_out_time(std::size_t updates);
     [[nodiscard]] bool profile_is_due() const;
     void report_profile(std::int64_t batch);
 
@@ -68,8 +71,9 @@ private:
     std::unique_ptr<BatchFeed> feed_;
     StepReporter reporter_;
     ResourceReporter resources_;
-    std::deque<Taken> taken_; ///< updates whose results have not been read yet
-    std::size_t parts_taken_ = 0;
+    std::deque<Taken> taken_;             ///< updates whose results have not been read yet
+    std::size_t parts_taken_ = 0;         ///< of these updates
+    std::size_t parts_not_asked_for_ = 0; ///< since the history was asked for last
     double seconds_an_image_ = std::numeric_limits<double>::infinity(); ///< of the last update; the first may be long
     Clock::time_point last_reading_{};
     std::optional<Clock::time_point> stretch_; ///< since when updates follow each other that have not been timed

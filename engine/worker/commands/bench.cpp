@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <random>
 
 namespace espalier::commands {
@@ -199,6 +200,8 @@ int bench_step(const Options& options) {
         const int iterations = std::max(5, static_cast<int>(options.seconds / 5 * 1e3 / step_ms));
         step_ms = mean_microseconds(*backend, 3, iterations, [&] { plan.run(); }) / 1e3;
     }
+    if (const auto& fault = session.recording_fault(); !fault.empty())
+        std::fprintf(stderr, "Timed without a graph. %s\n", fault.c_str());
     const int threads = options.threads > 0 ? options.threads : usable_threads();
     const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
                       (toggles.precision == "auto" ? std::string(backend->automatic_precision()) : toggles.precision) +

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/registry.h"
+#include "graph/step_block.h"
+#include "plan/recording_backend.h"
+#include "plan/session.h"
+#include "plan/small_network.h"
+
+#include <QtTest>
+#include <cmath>
+#include <random>
+
+using namespace espalier;
+using namespace espalier::testing;
+
+namespace {
+
+using Fault = RecordingBackend::Fault;
+
+std::vector<float> random_values(std::size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal(0, 0.3F);
+    std::vector<float> values(count);
+    std::ranges::generate(values, [&] { return normal(random); });
+    return values;
+}
+
+/// A training step of the small network, whose learning rate changes from step to step.
+struct Training {
+    SmallNetwork network;
+    Session session;
+    Plan* plan;
+    std::int64_t batch;
+
+    Training(Backend& backend, Session::Options options, std::int64_t images = 3)
+        : network(small_network(images, true)), session(backend, options), plan(&session.plan("train", network.graph)),
+          batch(images) {
+        unsigned seed = 1;
+        for (const auto& tensor : network.graph.tensors())
+            if (tensor.role == Role::parameter && tensor.initializer.kind != Initializer::Kind::constant)
+                session.set(tensor.name, random_values(static_cast<std::size_t>(tensor.shape.count()), seed++));
+    }
+    float step(int number) {
+        std::vector<float> block(step_block::size);
+        block[step_block::learning_rate] = 0.1F / static_cast<float>(number);
+        block[step_block::loss_scale] = block[step_block::micro_steps] = 1;
+        session.set(step_block::name, block);
+        const auto images = random_values(static_cast<std::size_t>(batch) * 108, static_cast<unsigned>(90 + number));
+        std::vector<std::int32_t> labels(static_cast<std::size_t>(batch));
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            labels[i] = static_cast<std::int32_t>((i + static_cast<std::size_t>(number)) % 4);
+        plan->set_input("images", images.data(), images.size() * sizeof(float));
+        plan->set_input("labels", labels.data(), labels.size() * sizeof(std::int32_t));
+        plan->run();
+        return plan->read(network.loss)[0];
+    }
+    /// Losses of some steps, then every parameter and buffer.
+    std::vector<std::vector<float>> after(int steps) {
+        std::vector<std::vector<float>> values(1);
+        for (int i = 1; i <= steps; ++i)
+            values[0].push_back(step(i));
+        for (const auto& name : session.names())
+            values.push_back(session.get(name));
+        return values;
+    }
+};
+
+} // namespace
+
+/// Steps that are recorded and replayed, without a GPU.
+class TestRecording : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Backend> backend_ = make_backend("cpu", {.threads = 1});
+    const std::vector<std::vector<float>> expected_ = Training(*backend_, {}).after(6);
+
+private slots:
+    void a_replayed_step_has_the_bits_of_its_kernels_one_by_one() {
+        RecordingBackend recording(*backend_);
+        Training training(recording, {.deterministic = true});
+        QCOMPARE(training.after(6), expected_);
+        QVERIFY2(training.session.recording_fault().empty(), training.session.recording_fault().c_str());
+        QCOMPARE(recording.recordings(), 1);
+        QCOMPARE(recording.replays(), 5); // the first step is not recorded, the second one compared
+    }
+
+    void a_recording_that_cannot_be_trusted_is_not_used_data() {
+        QTest::addColumn<int>("fault");
+        QTest::addColumn<bool>("deterministic");
+        QTest::addColumn<QString>("words");
+        for (const bool exact : {false, true}) {
+            const std::string end = exact ? ", exact" : "";
+            QTest::newRow(("wrong values" + end).c_str())
+                << static_cast<int>(Fault::leaves_out_the_last) << exact << "leaves other values in '";
+            QTest::newRow(("cannot be recorded" + end).c_str())
+                << static_cast<int>(Fault::cannot_record) << exact << "could not be recorded: This recording";
+            QTest::newRow(("fails" + end).c_str())
+                << static_cast<int>(Fault::fails_when_replayed) << exact << "failed: This replay";
+        }
+    }
+    void a_recording_that_cannot_be_trusted_is_not_used() {
+        QFETCH(int, fault);
+        QFETCH(bool, deterministic);
+        QFETCH(QString, words);
+        RecordingBackend recording(*backend_, static_cast<Fault>(fault));
+        Training training(recording, {.deterministic = deterministic});
+        // Every step counts once, the one in which the fault is found too.
+        QCOMPARE(training.after(6), expected_);
+        const auto reason = QString::fromStdString(training.session.recording_fault());
+        QVERIFY2(reason.contains(words), qPrintable(reason));
+        QVERIFY(recording.recordings() <= 1 && recording.replays() <= 1);
+    }
+
+    void nothing_is_recorded_where_that_is_turned_off() {
+        RecordingBackend recording(*backend_);
+        QCOMPARE(Training(recording, {.recorded = false}).after(6), expected_);
+        QCOMPARE(recording.recordings(), 0);
+    }
+
+    /// A replay writes where the one before has written: what was read of that one must not change.
+    void results_outlive_the_next_replay() {
+        RecordingBackend recording(*backend_);
+        Training training(recording, {});
+        for (int i = 1; i <= 3; ++i)
+            training.step(i);
+        const auto third = training.plan->read(training.network.logits);
+        training.session.begin_get("classifier.weight");
+        const auto weight = training.session.get("classifier.weight");
+        const auto copy = third;
+        training.step(4);
+        QCOMPARE(third, copy);
+        QVERIFY(training.plan->read(training.network.logits) != third);
+        QCOMPARE(training.session.finish_get("classifier.weight").value(), weight);
+        QVERIFY(training.session.get("classifier.weight") != weight);
+    }
+
+    void each_plan_is_compared_and_again_when_memory_moves() {
+        RecordingBackend recording(*backend_);
+        Training training(recording, {.deterministic = true});
+        for (int i = 1; i <= 4; ++i)
+            training.step(i);
+        QCOMPARE(recording.recordings(), 1);
+        // A larger plan moves the arena; the first one is bound again, warmed up and recorded anew.
+        const auto large = small_network(60, false);
+        training.session.plan("evaluate", large.graph);
+        for (int i = 5; i <= 8; ++i)
+            training.step(i);
+        QCOMPARE(recording.recordings(), 2);
+        Training plain(*backend_, {});
+        for (int i = 1; i <= 7; ++i)
+            plain.step(i);
+        QCOMPARE(training.plan->read(training.network.loss)[0], plain.step(8));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecording)
+#include "tst_recording.moc"
