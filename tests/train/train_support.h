@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::vector<std::string> phases() const {
         std::vector<std::string> names;
         for (const auto& event : of_type("phase"))
-            if (names.empty() || names.back() != event.at("phase"))
+            if (names.empty() || event.at("phase") != names.back())
                 names.push_back(event.at("phase"));
         return names;
     }
