@@ -20,6 +20,7 @@ public:
     bool run_profiled(const Interrupt& interrupt) override;
     [[nodiscard]] std::vector<float> read(TensorId kept) const override;
     [[nodiscard]] std::span<const PlannedOp> ops() const override { return executor_.ops(); }
+    [[nodiscard]] std::size_t launched() const override { return executor_.launched(); }
     [[nodiscard]] MemoryUse memory() const override;
     [[nodiscard]] double model_flops() const override { return executor_.program().model_flops; }
 

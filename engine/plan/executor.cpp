@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/executor.h"
 
+#include "base/faults.h"
 #include "plan/memory_plan.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
 }
 
 bool Executor::run(bool poison, const Interrupt& interrupt) {
+    launched_ = 0;
     if (poison)
         poison_arena();
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
@@ -45,6 +47,8 @@ bool Executor::run(bool poison, const Interrupt& interrupt) {
             return false;
         if (poison)
             poison_outputs(program_.steps[i], i);
+        launched_ = i + 1; // counts a launch that throws
+        faults::before_launch();
         program_.steps[i].kernel->run();
     }
     return true;
@@ -56,6 +60,12 @@ bool Executor::record() {
         records_nothing_ = !recording_;
     }
     return recorded();
+}
+
+void Executor::replay() {
+    launched_ = program_.steps.size();
+    faults::before_launch();
+    recording_->replay();
 }
 
 std::vector<ValueId> Executor::results() const {
@@ -71,6 +81,8 @@ std::vector<ValueId> Executor::results() const {
 }
 
 bool Executor::run_profiled(const Interrupt& interrupt) {
+    launched_ = program_.steps.size();
+    faults::before_launch();
     const auto milliseconds = backend_.time(kernels(), [&](std::size_t next) { return leaves(next, interrupt); });
     for (std::size_t i = 0; i < milliseconds.size(); ++i)
         program_.ops[i].milliseconds = milliseconds[i];

@@ -37,11 +37,13 @@ public:
     [[nodiscard]] bool recorded() const { return recording_ != nullptr; }
     void drop_recording() { recording_.reset(); }
     /// The same launches as run(), as one recording, which is not left in the middle.
-    void replay() { recording_->replay(); }
+    void replay();
     /// What is there after a run: the parameters and buffers that it writes, and the kept values; each once.
     [[nodiscard]] std::vector<ValueId> results() const;
     /// As run(), waiting for every kernel and writing its time into its PlannedOp.
     bool run_profiled(const Interrupt& interrupt);
+    /// How many of ops() were launched, or about to be, since the last run began: what a device error may be about.
+    [[nodiscard]] std::size_t launched() const { return launched_; }
     /// Address of a value after bind().
     [[nodiscard]] std::byte* address(ValueId value) const { return addresses_[static_cast<std::size_t>(value)]; }
 
@@ -59,6 +61,7 @@ private:
     Arena arena_;
     std::unique_ptr<Recording> recording_;
     bool records_nothing_ = false; ///< asked since bind(): the backend has nothing to gain by it
+    std::size_t launched_ = 0;
     std::size_t first_update_ = 0; ///< first step that changes parameters; the number of steps if none does
     std::byte* base_ = nullptr;
     std::vector<std::byte*> addresses_; ///< of each value

@@ -2,6 +2,7 @@
 #include "plan/persistent.h"
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "plan/host_values.h"
 #include "plan/memory_plan.h"
 
@@ -74,6 +75,7 @@ void PersistentTensors::allocate(Backend& backend) {
             bytes += align_up(entry.layout.bytes);
     if (bytes == 0)
         return;
+    faults::before_allocation(bytes);
     blocks_.push_back(backend.allocate(bytes));
     auto* address = blocks_.back()->data();
     backend.poison(address, bytes);

@@ -59,6 +59,8 @@ public:
     /// A kept tensor after run() and until any plan of the session runs again, as float in row-major order.
     [[nodiscard]] virtual std::vector<float> read(TensorId kept) const = 0;
     [[nodiscard]] virtual std::span<const PlannedOp> ops() const = 0;
+    /// How many of ops() the last run has launched so far: a device error belongs to one of them, or to an earlier run.
+    [[nodiscard]] virtual std::size_t launched() const = 0;
     /// Exact: known after lowering, before the first run.
     [[nodiscard]] virtual MemoryUse memory() const = 0;
     /// FLOPs of forward and backward by NETWORKS.md section 4; recomputed ops are not counted.

@@ -2,6 +2,7 @@
 #include "plan/session_state.h"
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "plan/compiled_plan.h"
 #include "plan/host_values.h"
 #include "plan/lower.h"
@@ -78,6 +79,7 @@ void Session::State::ensure_memory() {
     backend.synchronize();
     arena.reset(); // before the larger one is taken, or both would have to fit
     ++generation;
+    faults::before_allocation(bytes);
     arena = backend.allocate(bytes);
 }
 
