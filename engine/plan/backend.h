@@ -45,6 +45,7 @@ struct BackendOptions {
     bool reference_separable = false; ///< depthwise by the library, no kernel of ours
     bool library = true;              ///< false: convolutions by kernels of our own alone (GPU)
     bool tf32 = false;                ///< products of f32 may round their factors to 10 bits (GPU tensor cores)
+    bool graphs = true;               ///< kernels may be timed in a recording (CUDA graph)
     bool tune = false;                ///< algorithms may be chosen by timing them (Backend::tune)
     std::string device;               ///< which one of several: a UUID or its beginning, or a number; empty: the first
 };
@@ -109,8 +110,8 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// Asked before an op is lowered here. Never throws.
     [[nodiscard]] virtual Support supports(const Graph& graph, const Op& op) const = 0;
-    /// What the precision "auto" means here: "fp32", "fp16" or "bf16".
-    [[nodiscard]] virtual std::string_view automatic_precision() const { return "fp32"; }
+    /// What the precision "auto" may mean here, the best first and "fp32" last. A self-test decides (train/precision.h).
+    [[nodiscard]] virtual std::vector<std::string> automatic_precisions() const { return {"fp32"}; }
     /// Whether its memory is the host's, so that tests may look into it.
     [[nodiscard]] virtual bool in_host_memory() const { return true; }
     /// Bytes that can still be taken, where the device has memory of its own.
@@ -138,6 +139,8 @@ public:
     virtual void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) = 0;
     /// For values that are wanted often: without an override, they are there as soon as the copy is started.
     [[nodiscard]] virtual std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout);
+    /// Gives back what the backend keeps beyond what kernels in use need. Called between two steps.
+    virtual void trim_caches() {}
     /// Waits until everything enqueued has run.
     virtual void synchronize() = 0;
     /// Records the launches of a step, without running them; null where a backend has nothing to gain by it. Kernel i

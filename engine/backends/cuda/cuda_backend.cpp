@@ -104,7 +104,10 @@ public:
     [[nodiscard]] std::string_view name() const override { return "cuda"; }
 
     // Halves double the throughput of tensor cores against tf32 from compute capability 7.5 on.
-    [[nodiscard]] std::string_view automatic_precision() const override { return "fp16"; }
+    [[nodiscard]] std::vector<std::string> automatic_precisions() const override {
+        return device_.major >= 8 ? std::vector<std::string>{"fp16", "bf16", "fp32"}
+                                  : std::vector<std::string>{"fp16", "fp32"};
+    }
     [[nodiscard]] bool in_host_memory() const override { return false; }
 
     [[nodiscard]] std::optional<std::size_t> free_memory() const override {
@@ -180,6 +183,10 @@ public:
 
     bool tune(double seconds) override { return planner_.tune(seconds); }
     [[nodiscard]] Tuning tuning() const override { return planner_.tuning(); }
+    void trim_caches() override {
+        planner_.trim();
+        staging_.trim();
+    }
 
     [[nodiscard]] std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout) override {
         return std::make_unique<TensorDownload>(streams_.main(), tensor, layout);
@@ -197,8 +204,8 @@ public:
     }
     [[nodiscard]] int steps_side_by_side() const override { return 12; }
     [[nodiscard]] std::vector<double> time(std::span<Kernel* const> kernels,
-                                           const std::function<bool(std::size_t)>&) override {
-        return time_kernels(streams_, kernels);
+                                           const std::function<bool(std::size_t)>& leave) override {
+        return settings_.options.graphs ? time_kernels(streams_, kernels) : Backend::time(kernels, leave);
     }
 
 private:

@@ -3,6 +3,8 @@
 
 #include "backends/cuda/error.h"
 
+#include <new>
+
 namespace espalier::cuda {
 
 Staging::Staging(cudaStream_t stream) : stream_(stream) {}
@@ -13,9 +15,37 @@ Staging::~Staging() {
             cudaEventSynchronize(buffer.copied);
             cudaEventDestroy(buffer.copied);
         }
-        if (buffer.data != nullptr)
-            cudaFreeHost(buffer.data);
+        release(buffer);
     }
+}
+
+void Staging::trim() {
+    for (auto& buffer : buffers_) {
+        if (buffer.copied != nullptr)
+            ESPALIER_CUDA(cudaEventSynchronize(buffer.copied));
+        release(buffer);
+    }
+}
+
+/// Pinned memory is scarce on some systems (WSL2). Copies from ordinary memory are slower, and as right.
+void Staging::allocate(Buffer& buffer, std::size_t bytes) {
+    void* memory = nullptr;
+    buffer.pinned = cudaMallocHost(&memory, bytes) == cudaSuccess;
+    if (!buffer.pinned) {
+        cudaGetLastError(); // it must not be found again by the next launch
+        memory = ::operator new(bytes);
+    }
+    buffer.data = static_cast<std::byte*>(memory);
+    buffer.bytes = bytes;
+}
+
+void Staging::release(Buffer& buffer) {
+    if (buffer.pinned)
+        cudaFreeHost(buffer.data);
+    else
+        ::operator delete(buffer.data);
+    buffer.data = nullptr;
+    buffer.bytes = 0;
 }
 
 Staging::Buffer& Staging::next(std::size_t bytes) {
@@ -26,14 +56,8 @@ Staging::Buffer& Staging::next(std::size_t bytes) {
     else
         ESPALIER_CUDA(cudaEventSynchronize(buffer.copied));
     if (buffer.bytes < bytes) {
-        if (buffer.data != nullptr)
-            ESPALIER_CUDA(cudaFreeHost(buffer.data));
-        buffer.data = nullptr;
-        buffer.bytes = 0;
-        void* memory = nullptr;
-        ESPALIER_CUDA(cudaMallocHost(&memory, bytes));
-        buffer.data = static_cast<std::byte*>(memory);
-        buffer.bytes = bytes;
+        release(buffer);
+        allocate(buffer, bytes);
     }
     return buffer;
 }
@@ -47,8 +71,7 @@ void Staging::upload(std::byte* device, std::size_t bytes, const std::function<v
     ESPALIER_CUDA(cudaEventRecord(buffer.copied, stream_));
 }
 
-void Staging::download(const std::byte* device, std::size_t bytes,
-                       const std::function<void(const std::byte*)>& take) {
+void Staging::download(const std::byte* device, std::size_t bytes, const std::function<void(const std::byte*)>& take) {
     if (bytes == 0)
         return;
     auto& buffer = next(bytes);

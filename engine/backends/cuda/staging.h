@@ -9,8 +9,8 @@
 
 namespace espalier::cuda {
 
-/// Pinned host memory through which values go to the device without the host waiting: a ring of buffers, each free
-/// again when its copy has run.
+/// Pinned host memory (ordinary memory where the system gives no pinned one) through which values go to the device
+/// without the host waiting: a ring of buffers, each free again when its copy has run.
 class Staging {
 public:
     explicit Staging(cudaStream_t stream);
@@ -23,13 +23,19 @@ public:
     /// Copies to pinned memory, waits, and lets `take` read it.
     void download(const std::byte* device, std::size_t bytes, const std::function<void(const std::byte*)>& take);
 
+    /// Gives all buffers back, after their copies have run.
+    void trim();
+
 private:
     struct Buffer {
         std::byte* data = nullptr;
         std::size_t bytes = 0;
+        bool pinned = false;
         cudaEvent_t copied = nullptr;
     };
     Buffer& next(std::size_t bytes);
+    static void allocate(Buffer& buffer, std::size_t bytes);
+    static void release(Buffer& buffer);
 
     cudaStream_t stream_;
     std::array<Buffer, 8> buffers_;

@@ -204,7 +204,7 @@ int bench_step(const Options& options) {
         std::fprintf(stderr, "Timed without a graph. %s\n", fault.c_str());
     const int threads = options.threads > 0 ? options.threads : usable_threads();
     const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
-                      (toggles.precision == "auto" ? std::string(backend->automatic_precision()) : toggles.precision) +
+                      (toggles.precision == "auto" ? backend->automatic_precisions().front() : toggles.precision) +
                       (options.safe ? "/safe" : "");
     const double gflops = plan.model_flops() / step_ms / 1e6;
     const double images = static_cast<double>(batch) / step_ms * 1e3;

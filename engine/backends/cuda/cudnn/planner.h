@@ -28,6 +28,10 @@ public:
     /// As Backend::tune().
     bool tune(double seconds);
     [[nodiscard]] Tuning tuning() const;
+    /// Forgets the plans that no kernel uses.
+    void trim() {
+        std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    }
     /// The library's context, set to launch on that stream.
     [[nodiscard]] cudnnHandle_t handle(cudaStream_t stream);
 
