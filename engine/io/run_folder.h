@@ -38,6 +38,8 @@ public:
     [[nodiscard]] std::filesystem::path notes() const { return path_ / "notes.json"; }
     [[nodiscard]] std::filesystem::path events() const { return path_ / "events.jsonl"; }
     [[nodiscard]] std::filesystem::path layers() const { return path_ / "layers.jsonl"; }
+    /// What is known of each device fault, one JSON object a line.
+    [[nodiscard]] std::filesystem::path faults() const { return path_ / "faults.jsonl"; }
     [[nodiscard]] std::filesystem::path log() const { return path_ / "log.txt"; }
     [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     [[nodiscard]] std::filesystem::path exports() const { return path_ / "exports"; }

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "nn/initial_values.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace espalier {
@@ -72,6 +74,16 @@ std::int64_t ParameterStore::parameter_count() const {
         }
     }
     return count;
+}
+
+bool ParameterStore::all_finite() const {
+    const auto finite = [](const std::vector<float>& values) {
+        return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+    };
+    return std::ranges::all_of(entries_, [&](const Entry& entry) {
+        return finite(entry.values) &&
+               std::ranges::all_of(entry.slots, [&](const auto& slot) { return finite(slot.second); });
+    });
 }
 
 } // namespace espalier

@@ -37,6 +37,9 @@ public:
     /// Number of trained values, without those whose name begins with "alpha".
     [[nodiscard]] std::int64_t parameter_count() const;
 
+    /// Whether no value and no slot is NaN or infinite.
+    [[nodiscard]] bool all_finite() const;
+
 private:
     std::vector<Entry> entries_;
     std::map<std::string, std::size_t> index_;

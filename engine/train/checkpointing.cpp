@@ -18,12 +18,15 @@ bool Checkpointing::due(const RunState& state) const {
 void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore& store, bool best) {
     setup.network->save(store);
     state.loss_scale = setup.network->loss_scale();
+    state.backend = setup.backend->name();
+    state.precision = setup.network->precision();
     const CheckpointInfo info{.network = setup.config.network,
                               .step = state.step,
                               .run_state = state.to_json(),
                               .class_names = setup.dataset().info().classes,
                               .mean = setup.statistics.mean,
-                              .deviation = setup.statistics.deviation};
+                              .deviation = setup.statistics.deviation,
+                              .precision = state.precision};
     const auto saved = folder_.save(info, store, best, config_.keep);
     last_time_ = Clock::now();
     last_step_ = state.step;

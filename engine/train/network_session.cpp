@@ -2,6 +2,7 @@
 #include "train/network_session.h"
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "graph/builder.h"
 #include "graph/step_block.h"
 
@@ -61,7 +62,7 @@ NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::s
                                           .deterministic = config.toggles.effective().deterministic}),
       runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
-        config_.toggles.precision = backend.automatic_precision();
+        config_.toggles.precision = backend.automatic_precisions().front();
 }
 
 const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, UpdateParts parts) {
@@ -98,6 +99,23 @@ void NetworkSession::prepare_training(std::int64_t batch) {
     plan_of(training_step(batch));
     if (config_.accumulation > 1)
         plan_of(training_step(batch, {.accumulate = true, .apply = false}));
+}
+
+Plan& NetworkSession::plan_to_run(const Step& step) {
+    auto& plan = plan_of(step);
+    running_ = &plan;
+    return plan;
+}
+
+double NetworkSession::loss_scale_now() const {
+    return precision() == "fp16" ? session_.get(loss_scale_name).at(0) : 1.0;
+}
+
+std::vector<PlannedOp> NetworkSession::last_launched(std::size_t count) const {
+    std::vector<PlannedOp> ops;
+    for (auto i = running_ ? running_->launched() : 0; i > 0 && ops.size() < count; --i)
+        ops.push_back(running_->ops()[i - 1]);
+    return ops;
 }
 
 void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch, data_ != nullptr)); }
@@ -225,10 +243,12 @@ bool NetworkSession::train(const BatchView& batch, const StepPlace& place, bool 
     const auto interrupt = runs_kernel_by_kernel_ ? asked : Interrupt();
     const auto& step = training_step(
         batch.size(), {.accumulate = config_.accumulation > 1, .apply = place.micro_step + 1 == place.micro_steps});
-    auto& plan = plan_of(step);
+    auto& plan = plan_to_run(step);
     if (interrupt && place.micro_step == 0)
         remember(step.compiled.graph);
     set_step(place, batch, training_);
+    if (const auto scale = faults::loss_scale_at(place.step); scale && precision() == "fp16")
+        session_.set(loss_scale_name, std::vector{*scale});
     set_batch(plan, batch);
     if (!(profiled ? plan.run_profiled(interrupt) : plan.run(interrupt))) {
         give_up_step();
@@ -275,7 +295,7 @@ std::vector<BatchResult> NetworkSession::take_evaluations() {
 }
 
 bool NetworkSession::evaluate(const BatchView& batch, const Interrupt& interrupt) {
-    auto& plan = plan_of(evaluation_step(batch.size(), data_ != nullptr));
+    auto& plan = plan_to_run(evaluation_step(batch.size(), data_ != nullptr));
     set_step({}, batch, evaluation_);
     set_batch(plan, batch);
     if (!plan.run(interrupt))

@@ -122,6 +122,10 @@ public:
     [[nodiscard]] std::string precision() const { return config_.toggles.effective().precision; }
     /// As Session::recording_fault.
     [[nodiscard]] const std::string& recording_fault() const { return session_.recording_fault(); }
+    /// The scale that fp16 is at now; waits for the device. 1 in every other precision.
+    [[nodiscard]] double loss_scale_now() const;
+    /// The ops that were launched last, the latest first, at most `count`; empty before the first step.
+    [[nodiscard]] std::vector<PlannedOp> last_launched(std::size_t count) const;
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
     /// Plans every step anew with what the backend has been tuned to since; values and slots stay. A step whose new plan
@@ -144,6 +148,8 @@ private:
     static std::vector<BatchResult> results(std::span<const float> history, Rows& rows, std::int64_t end);
     void load_data();
     void follow(const std::string& name, const std::vector<std::int32_t>& order);
+    /// The plan of a step that is about to run.
+    Plan& plan_to_run(const Step& step);
     void remember(const Graph& graph);
     /// Where the value of that buffer is kept between plans; null for every other.
     double* loss_scale_value(const std::string& name);
@@ -152,6 +158,7 @@ private:
     Session session_;
     bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done
     std::map<std::string, Step> steps_;
+    const Plan* running_ = nullptr; ///< that ran last or runs now
     LossScale loss_scale_;
     Rows training_, evaluation_;
     std::int64_t asked_for_ = 0; ///< rows of training that are on their way to the host

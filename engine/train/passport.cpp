@@ -2,8 +2,10 @@
 #include "train/passport.h"
 
 #include "base/threads.h"
+#include "io/run_folder.h"
 #include "plan/session.h"
 
+#include <algorithm>
 #include <set>
 
 namespace espalier {
@@ -21,7 +23,17 @@ Json tuning_of(const RunSetup& setup) {
 
 } // namespace
 
-Json make_passport(RunSetup& setup) {
+Json read_passport(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file))
+        return Json::object();
+    try {
+        return read_json(file);
+    } catch (const std::exception&) { // damaged: it is about to be written anew
+        return Json::object();
+    }
+}
+
+Json make_passport(RunSetup& setup, const Json& earlier) {
     auto& network = *setup.network;
     const auto& config = setup.config;
     const bool on_host = setup.backend->in_host_memory();
@@ -29,9 +41,10 @@ Json make_passport(RunSetup& setup) {
     for (const auto& op : network.plan_of(network.training_step(config.batch)).ops())
         kernels.insert(op.kind + ": " + op.kernel);
 
-    Json fallbacks = Json::array();
+    Json fallbacks = earlier.value("fallbacks", Json::array());
     for (const auto& note : setup.fallbacks)
-        fallbacks.push_back({{"rung", note.rung}, {"from", note.from}, {"to", note.to}, {"reason", note.reason}});
+        if (auto entry = note.to_json(); std::ranges::find(fallbacks, entry) == fallbacks.end())
+            fallbacks.push_back(std::move(entry));
     Json passport = {
         {"build", ESPALIER_VERSION},
         {"compiler", __VERSION__},

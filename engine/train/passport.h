@@ -7,6 +7,10 @@ namespace espalier {
 
 /// What a rerun must match: build, backend and threads, kernel of each op, seed, hash of the data, fallbacks, and
 /// whether a rerun gives the same bits; how long the first update took, and how algorithms were chosen (struct Tuning).
-[[nodiscard]] Json make_passport(RunSetup& setup);
+/// `earlier`: the run's passport before, whose fallbacks stay in it.
+[[nodiscard]] Json make_passport(RunSetup& setup, const Json& earlier);
+
+/// What a run's passport said before; an empty object where there is none.
+[[nodiscard]] Json read_passport(const std::filesystem::path& file);
 
 } // namespace espalier

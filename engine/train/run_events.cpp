@@ -59,10 +59,7 @@ Json plan_event(RunSetup& setup) {
 
 Json fallback_event(const FallbackNote& note) {
     Json event = make_event("fallback");
-    event["rung"] = note.rung;
-    event["from"] = note.from;
-    event["to"] = note.to;
-    event["reason"] = note.reason;
+    event.update(note.to_json());
     return event;
 }
 

@@ -4,6 +4,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/user_folders.h"
+#include "train/precision.h"
 #include "train/resources.h"
 
 #include <algorithm>
@@ -56,31 +57,35 @@ void place_data(RunSetup& setup) {
     setup.device_data = std::move(data);
 }
 
-/// The next smaller thing to try, as a fallback; false if there is none.
-bool shrink(RunSetup& setup, FallbackNote& note) {
-    auto& config = setup.config;
-    if (setup.device_data) {
-        note.rung = "data";
-        note.from = "on the device";
-        note.to = "sent by the host";
+/// Takes the rung in this process alone: it is found again at every start, as long as it is needed.
+void take(RunSetup& setup, FallbackNote& note) {
+    setup.config = RunConfig::from_json(merged(setup.config.to_json(), note.set));
+    if (setup.config.data_on_device == "off")
         setup.device_data = nullptr;
-        return true;
+    note.set = nullptr;
+    note.undo = nullptr;
+}
+
+/// What "auto" means for this run.
+void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
+    auto& toggles = setup.config.toggles;
+    if (toggles.effective().precision != "auto")
+        return;
+    const auto candidates = setup.backend->automatic_precisions();
+    if (kept.backend == setup.backend->name() && std::ranges::find(candidates, kept.precision) != candidates.end()) {
+        toggles.precision = kept.precision;
+    } else if (candidates.size() == 1) {
+        toggles.precision = candidates.front();
+    } else {
+        auto untimed = setup.config;
+        untimed.toggles.deterministic = true;
+        auto choice = choose_precision(*backend_for(untimed), setup.config, candidates);
+        toggles.precision = choice.precision;
+        setup.notes.push_back(std::move(choice.note));
+        std::ranges::move(choice.refused, std::back_inserter(setup.fallbacks));
     }
-    if (!config.toggles.recompute && !config.toggles.safe_mode) {
-        note.rung = "recompute";
-        note.from = "off";
-        note.to = "on";
-        config.toggles.recompute = true;
-        return true;
-    }
-    if (config.batch < 4)
-        return false;
-    note.rung = "batch";
-    note.from = std::to_string(config.batch);
-    config.batch /= 2;
-    config.accumulation *= 2;
-    note.to = std::to_string(config.batch) + ", " + std::to_string(config.accumulation) + " of them an update";
-    return true;
+    if (toggles.precision == "fp32" && !setup.backend->in_host_memory())
+        setup.backend = backend_for(setup.config); // without tf32
 }
 
 void plan(RunSetup& setup) {
@@ -94,10 +99,11 @@ void plan(RunSetup& setup) {
                 plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup), setup.device_data);
             return;
         } catch (const OutOfMemory& error) {
-            FallbackNote note{.reason = error.what()};
-            if (!shrink(setup, note))
+            auto note = less_memory(setup, error.what());
+            if (!note)
                 throw;
-            setup.fallbacks.push_back(std::move(note));
+            take(setup, *note);
+            setup.fallbacks.push_back(std::move(*note));
         }
     }
 }
@@ -140,6 +146,17 @@ void add_notes(RunSetup& setup) {
 }
 
 } // namespace
+
+std::optional<FallbackNote> less_memory(const RunSetup& setup, const std::string& reason) {
+    if (!setup.device_data)
+        return less_memory(setup.config, reason);
+    return FallbackNote{.rung = "data",
+                        .from = "on the device",
+                        .to = "sent by the host",
+                        .reason = reason,
+                        .set = {{"data_on_device", "off"}},
+                        .undo = {{"data_on_device", setup.config.data_on_device}}};
+}
 
 std::size_t memory_limit(const RunConfig& config) {
     if (config.memory_limit_mib > 0)
@@ -196,6 +213,7 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
                                  .winograd = toggles.winograd,
                                  .reference_separable = toggles.reference_separable,
                                  .tf32 = toggles.precision != "fp32",
+                                 .graphs = toggles.cuda_graphs,
                                  // Timings choose differently from day to day, and with them the bits.
                                  .tune = config.tuning_seconds > 0 && !toggles.safe_mode && !toggles.deterministic};
     return choose_backend(config.backend, training_graph(config), options);
@@ -213,7 +231,7 @@ std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& 
     return network;
 }
 
-RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse files) {
+RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse files, const KeptPrecision& kept) {
     const auto leaving = [&] { return watch.leave && watch.leave(); };
     RunSetup setup;
     std::shared_ptr<const Dataset> dataset;
@@ -239,6 +257,8 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     fit_to_data(config, *dataset, setup.sets.train.size(), setup.notes);
     setup.config = std::move(config);
     setup.backend = backend_for(setup.config);
+    if (files == ImageFilesUse::decoded)
+        settle_precision(setup, kept);
     if (leaving())
         return setup;
     place_data(setup);

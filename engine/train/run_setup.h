@@ -3,6 +3,7 @@
 
 #include "plan/backend.h"
 #include "train/batch_feed.h"
+#include "train/fallback.h"
 
 #include <functional>
 #include <memory>
@@ -10,11 +11,6 @@
 #include <vector>
 
 namespace espalier {
-
-/// A rung that was taken because something did not fit (event `fallback`).
-struct FallbackNote {
-    std::string rung, from, to, reason;
-};
 
 /// Everything that a run needs before its first step: the data, and the network planned for every batch size that will
 /// come up in training and in evaluation.
@@ -43,15 +39,24 @@ struct RunSetup {
     [[nodiscard]] std::unique_ptr<BatchFeed> evaluation_feed(const SampleSet& set) const;
 };
 
+/// What "auto" came to before; empty: nothing.
+struct KeptPrecision {
+    std::string backend, precision;
+};
+
 /// Whether a setup decodes image files (a run does), or only lists them (a fit check needs no more than their number).
 enum class ImageFilesUse { decoded, listed };
 
 /// Opens the data and plans the network. What does not fit in memory is tried with the data set on the host, with
 /// recomputation, then with half the batch and twice the accumulation, as often as need be; each try is a fallback.
 /// `watch.leave` is asked between the stages and while images are read; when it says yes, the setup is given up and
-/// comes back without a network. Throws ConfigError, DataError, and OutOfMemory if nothing helps.
+/// comes back without a network. In a run the precision "auto" is what a self-test says (train/precision.h), or `kept`:
+/// what it was before, on the same backend. Throws ConfigError, DataError, and OutOfMemory if nothing helps.
 [[nodiscard]] RunSetup set_up_run(RunConfig config, const WorkWatch& watch = {},
-                                  ImageFilesUse files = ImageFilesUse::decoded);
+                                  ImageFilesUse files = ImageFilesUse::decoded, const KeptPrecision& kept = {});
+
+/// The next smaller thing to try where memory is short: the data set on the host, then less_memory(config).
+[[nodiscard]] std::optional<FallbackNote> less_memory(const RunSetup& setup, const std::string& reason);
 
 /// The set's shape and classes put into the network, the batch cut to the set: what a fit check needs, too.
 void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,

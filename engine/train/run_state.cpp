@@ -47,6 +47,8 @@ Json RunState::to_json() const {
             {"bad_steps", bad_steps},
             {"loss_scale", loss_scale.scale},
             {"loss_scale_good_steps", loss_scale.good_steps},
+            {"backend", backend},
+            {"precision", precision},
             {"seconds", seconds},
             {"epoch_seconds", epoch_seconds},
             {"tested", tested}};
@@ -70,6 +72,8 @@ RunState RunState::from_json(const Json& json) {
         const LossScale first;
         state.loss_scale = {json.value("loss_scale", first.scale),
                             json.value("loss_scale_good_steps", first.good_steps)};
+        state.backend = json.value("backend", "");
+        state.precision = json.value("precision", "");
         state.epoch_seconds = json.value("epoch_seconds", 0.0);
         state.tested = json.value("tested", false);
         return state;

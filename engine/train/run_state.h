@@ -39,6 +39,8 @@ struct RunState {
     std::int64_t evaluations_since_best = 0;
     std::int64_t bad_steps = 0; ///< steps in a row whose loss or gradient is not finite
     LossScale loss_scale;       ///< when the checkpoint was written
+    std::string backend;        ///< and on what it was trained until then; empty: not known
+    std::string precision;      ///< in force there
     double seconds = 0;         ///< time spent in training and evaluation
     double epoch_seconds = 0;   ///< of it in the current epoch
     bool tested = false;        ///< the test at the end is done

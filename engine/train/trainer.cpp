@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include "io/run_folder.h"
+#include "train/blame.h"
 #include "train/checkpointing.h"
 #include "train/evaluation.h"
 #include "train/passport.h"
@@ -29,7 +30,9 @@ public:
 
     RunOutcome run();
     RunOutcome fail(const std::string& reason, ExitCode code);
-    [[nodiscard]] std::string way_back() const { return espalier::way_back(folder_, setup_.config); }
+    RunOutcome diverged(const Diverged& error);
+    RunOutcome out_of_memory(const std::string& reason);
+    RunOutcome device_fault(const std::string& reason);
 
 private:
     bool set_up();
@@ -45,7 +48,10 @@ private:
     void write_passport();
     bool pause_or_leave();
     void save(bool best = false);
+    [[nodiscard]] KeptPrecision kept_precision() const;
+    [[nodiscard]] bool go_back_to_finite_values();
     RunOutcome leave();
+    RunOutcome make_way(const FallbackNote& next, ExitCode code);
 
     RunFolder folder_;
     CheckpointFolder checkpoint_folder_;
@@ -88,7 +94,9 @@ bool Trainer::set_up() {
                                   images = total;
                               },
                           .leave = [&] { return leaving.load(); }};
-    auto prepared = std::async(std::launch::async, [&] { return set_up_run(config, watch); });
+    auto prepared = std::async(std::launch::async, [&, kept = kept_precision()] {
+        return set_up_run(config, watch, ImageFilesUse::decoded, kept);
+    });
     std::size_t told = 0;
     auto next_telling = std::chrono::steady_clock::now() + progress_distance;
     while (prepared.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
@@ -105,6 +113,16 @@ bool Trainer::set_up() {
     return setup_.network && !control_.stop_wanted();
 }
 
+/// Of the newest checkpoint: what "auto" has once come to stays, as long as the backend does.
+KeptPrecision Trainer::kept_precision() const {
+    try {
+        const auto state = RunState::from_json(read_checkpoint_info(checkpoint_folder_.last()).run_state);
+        return {state.backend, state.precision};
+    } catch (const Error&) {
+        return {}; // none yet, or one that starting_point() will complain about
+    }
+}
+
 void Trainer::begin_or_resume() {
     checkpoints_.emplace(checkpoint_folder_, setup_.config.checkpoint, events_);
     auto start = starting_point(checkpoint_folder_, setup_);
@@ -114,6 +132,11 @@ void Trainer::begin_or_resume() {
     store_ = std::move(start.store);
     if (start.from_checkpoint)
         checkpoints_->resumed_from(state_.step);
+    if (!state_.precision.empty() &&
+        state_.precision != setup_.network->precision()) { // what has overflowed there need not here
+        state_.bad_steps = 0;
+        state_.loss_scale = {};
+    }
     setup_.network->set_loss_scale(state_.loss_scale);
     setup_.network->load(store_);
     loop_.emplace(setup_, state_, control_, events_);
@@ -226,7 +249,11 @@ bool Trainer::safe_point() {
     tell_recording_fault();
     if (control_.leaving())
         return true;
-    if (control_.take_checkpoint_wish() || checkpoints_->due(state_)) {
+    const bool wished = control_.take_checkpoint_wish();
+    if (wished || checkpoints_->due(state_)) {
+        loop_->drain();
+        if (!wished && state_.bad_steps > 0) // known only now
+            return false;
         const auto phase = control_.phase();
         save();
         control_.enter(phase);
@@ -240,7 +267,7 @@ bool Trainer::between_updates() {
     return safe_point();
 }
 
-void Trainer::write_passport() { write_json(folder_.passport(), make_passport(setup_)); }
+void Trainer::write_passport() { write_json(folder_.passport(), make_passport(setup_, read_passport(folder_.passport()))); }
 
 /// Pauses if that was asked for; false if the run must be left.
 bool Trainer::pause_or_leave() {
@@ -275,6 +302,65 @@ RunOutcome Trainer::leave() {
     return outcome;
 }
 
+/// The worker ends so that a new one goes on with another configuration, which the supervisor writes.
+RunOutcome Trainer::make_way(const FallbackNote& next, ExitCode code) {
+    loop_->stop_loading();
+    return {"preparing", code, next.reason, next};
+}
+
+RunOutcome Trainer::diverged(const Diverged& error) {
+    auto next = wider_precision(setup_.network->precision(), setup_.backend->automatic_precisions(),
+                                "fp16 overflows without end. " + std::string(error.what()));
+    if (next && go_back_to_finite_values())
+        return make_way(*next, ExitCode::failed);
+    return fail(std::string(error.what()) + " " + way_back(folder_, setup_.config), error.code());
+}
+
+/// An update that overflows is left out, but its forward has changed the running statistics: the newest checkpoint
+/// without a trace of it becomes the newest of all. True if the run can go on, be it from its beginning.
+bool Trainer::go_back_to_finite_values() {
+    const auto names = checkpoint_folder_.names();
+    for (const auto& name : names) {
+        const auto file = checkpoint_folder_.find(name);
+        try {
+            if (!load_checkpoint(file).store.all_finite())
+                continue;
+        } catch (const CheckpointError&) {
+            continue; // damaged
+        }
+        if (name != names.front())
+            checkpoint_folder_.go_back_to(file);
+        return true;
+    }
+    return names.empty();
+}
+
+RunOutcome Trainer::out_of_memory(const std::string& reason) {
+    const auto next = loop_ ? less_memory(setup_, reason) : std::nullopt; // planning has its own ladder
+    if (!next)
+        return fail(reason, ExitCode::out_of_memory);
+    try {
+        save();                       // what the device holds is sound
+    } catch (const std::exception&) { // or is not there: the last checkpoint will do
+    }
+    return make_way(*next, ExitCode::out_of_memory);
+}
+
+/// Nothing can be asked of the device any more. The supervisor decides what comes next.
+RunOutcome Trainer::device_fault(const std::string& reason) {
+    if (loop_)
+        loop_->stop_loading();
+    RunOutcome outcome{"failed", ExitCode::device_fault, reason};
+    auto event = error_event(reason, static_cast<int>(outcome.code));
+    if (setup_.network) {
+        outcome.blame = blame_record(setup_, reason, control_.phase(), state_.step + 1);
+        append_blame(folder_.faults(), outcome.blame);
+        event["blame"] = outcome.blame;
+    }
+    events_.send(std::move(event));
+    return outcome;
+}
+
 RunOutcome Trainer::fail(const std::string& reason, ExitCode code) {
     if (loop_)
         loop_->stop_loading();
@@ -298,11 +384,15 @@ RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, Com
     try {
         return trainer.run();
     } catch (const Diverged& error) {
-        return trainer.fail(std::string(error.what()) + " " + trainer.way_back(), error.code());
+        return trainer.diverged(error);
+    } catch (const OutOfMemory& error) {
+        return trainer.out_of_memory(error.what());
+    } catch (const DeviceError& error) {
+        return trainer.device_fault(error.what());
     } catch (const Error& error) {
         return trainer.fail(error.what(), error.code());
     } catch (const std::bad_alloc&) {
-        return trainer.fail("The memory of this machine is used up. Try a smaller batch.", ExitCode::out_of_memory);
+        return trainer.out_of_memory("The memory of this machine is used up. Try a smaller batch.");
     } catch (const std::exception& error) {
         return trainer.fail(error.what(), ExitCode::failed);
     }

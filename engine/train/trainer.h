@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "train/events.h"
+#include "train/fallback.h"
 
 #include <filesystem>
 #include <string>
@@ -14,6 +15,9 @@ struct RunOutcome {
     std::string phase; ///< "finished", "stopped", "failed" or "interrupted"
     ExitCode code = ExitCode::done;
     std::string reason; ///< one or two sentences for people; empty if all went well
+    /// What a new worker should do otherwise so that the run goes on; then there was no last phase.
+    std::optional<FallbackNote> next;
+    Json blame; ///< of a device fault (train/blame.h), else null; then too
 };
 
 /// Trains the run in a folder by its config.json: from the beginning, or from its newest valid checkpoint. Emits the

@@ -2,6 +2,7 @@
 #include "train/training_loop.h"
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "train/layer_report.h"
 #include "train/schedule.h"
 
@@ -15,6 +16,9 @@ namespace {
 constexpr auto reading_distance = std::chrono::milliseconds(50);
 // A profiled step costs a little more than a plain one, and a line of the profile is long.
 constexpr auto profile_distance = std::chrono::seconds(5);
+constexpr std::int64_t steps_between_trims = 50; // in safe mode
+constexpr std::int64_t overflows_in_a_row = 20;  // more than a scale that starts too high needs
+constexpr double smallest_loss_scale = 1;        // of the op update_loss_scale
 constexpr std::int64_t profile_steps = 100;
 constexpr std::int64_t first_profiled_step = 10; // the first steps of a process are not typical
 
@@ -28,8 +32,9 @@ double peak_flops(const RunSetup& setup) {
 } // namespace
 
 TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
-    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()), reporter_(events),
-      resources_(events, peak_flops(setup), setup.backend->monitor()) {}
+    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()),
+      reporter_(events), resources_(events, peak_flops(setup), setup.backend->monitor()),
+      safe_(setup.config.toggles.safe_mode) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     // A loader works ahead into the next epoch too, so that it never starts cold.
@@ -40,7 +45,10 @@ bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
             feed_->stop();
             return false;
         }
-        read_results_if_due();
+        if (safe_)
+            check_results();
+        else
+            read_results_if_due();
     }
     drain();
     return true;
@@ -53,6 +61,7 @@ bool TrainingLoop::take_update() {
         read_results(); // a profiled update takes longer: it is timed by itself
     const auto start = Clock::now();
     stretch_ = stretch_.value_or(start);
+    faults::before_step(state_.step + 1);
     const auto place = state_.epoch * setup_.steps_per_epoch + state_.epoch_step;
     Taken taken{.profiled = profiled};
     taken.record.step = state_.step + 1;
@@ -102,6 +111,18 @@ void TrainingLoop::drain() {
     read_results();
     reporter_.flush();
     stretch_.reset(); // what comes now is no update
+}
+
+/// Safe mode: no update begins before the one before it has proved sound.
+void TrainingLoop::check_results() {
+    const auto before = state_.bad_steps;
+    read_results();
+    reporter_.flush_if_due();
+    if (state_.bad_steps > 0 && before == 0)
+        warn(events_, "Update " + std::to_string(state_.step) +
+                          " gave a loss or a gradient that is not a finite number, and was left out.");
+    if (state_.step % steps_between_trims == 0)
+        setup_.backend->trim_caches();
 }
 
 void TrainingLoop::read_results_if_due() {
@@ -190,10 +211,19 @@ void TrainingLoop::settle(const Taken& taken, std::span<const BatchResult> parts
 
     const double norm = parts.back().gradient_norm;
     state_.bad_steps = std::isfinite(record.loss) && std::isfinite(norm) ? 0 : state_.bad_steps + 1;
-    if (state_.bad_steps >= setup_.config.max_bad_steps) {
+    if (state_.bad_steps > 0 && (state_.bad_steps >= most_bad_steps() || at_the_floor())) {
         reporter_.flush();
         give_up(record);
     }
+}
+
+std::int64_t TrainingLoop::most_bad_steps() const {
+    const auto most = setup_.config.max_bad_steps;
+    return setup_.network->precision() == "fp16" ? std::min(most, overflows_in_a_row) : most;
+}
+
+bool TrainingLoop::at_the_floor() const {
+    return setup_.network->precision() == "fp16" && setup_.network->loss_scale_now() <= smallest_loss_scale;
 }
 
 void TrainingLoop::give_up(const StepRecord& record) const {

@@ -17,7 +17,8 @@
 
 namespace espalier {
 
-/// Loss or gradient were not finite numbers in too many updates in a row: the weights have run away.
+/// Loss or gradient were not finite numbers in too many updates in a row: the weights have run away, or fp16 cannot
+/// hold them.
 class Diverged : public Error {
 public:
     using Error::Error;
@@ -34,7 +35,8 @@ public:
 
     /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). A long update is left in
     /// its middle where RunControl says so, and counts as not begun. Throws Diverged, naming the cause, after
-    /// max_bad_steps updates in a row whose loss or gradient is not a finite number.
+    /// max_bad_steps updates in a row whose loss or gradient is not a finite number; in fp16 after 20, or one at the
+    /// smallest loss scale.
     bool train_epoch(const SafePoint& safe_point);
     /// Brings RunState and events up to the last update taken.
     void drain();
@@ -54,6 +56,10 @@ private:
     bool take_update();
     void settle(const Taken& taken, std::span<const BatchResult> parts);
     [[noreturn]] void give_up(const StepRecord& record) const;
+    void check_results();
+    /// Updates in a row without a finite result after which there is no hope.
+    [[nodiscard]] std::int64_t most_bad_steps() const;
+    [[nodiscard]] bool at_the_floor() const;
     void read_results_if_due();
     void read_results();
     /// Of the updates taken longest ago.
@@ -71,6 +77,7 @@ private:
     std::unique_ptr<BatchFeed> feed_;
     StepReporter reporter_;
     ResourceReporter resources_;
+    bool safe_;
     std::deque<Taken> taken_;             ///< updates whose results have not been read yet
     std::size_t parts_taken_ = 0;         ///< of these updates
     std::size_t parts_not_asked_for_ = 0; ///< since the history was asked for last

@@ -18,7 +18,7 @@ std::string describe(const WorkerDeath& death) {
     if (death.hung)
         text = "made no progress";
     else if (death.crashed && death.exit_code == kill_signal)
-        text = "was killed (signal 9: by a person, or by the system because memory ran out)";
+        text = death.memory_ran_out ? "was killed by the system, because memory ran out" : "was killed (signal 9)";
     else if (death.crashed)
         text = "crashed (signal " + std::to_string(death.exit_code) + ")";
     else
@@ -31,11 +31,19 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     furthest_step_ = std::max(furthest_step_, death.step);
 
     if (death.bye == static_cast<int>(ExitCode::device_fault))
-        return after_device_fault("The device failed.", now);
+        return after_device_fault(death.reason.empty() ? "The device failed." : death.reason, now);
+    if (death.bye && death.wants_change) {
+        idle_changes_ = progress ? 0 : idle_changes_ + 1;
+        if (idle_changes_ < limits_.changes_without_progress)
+            return {Decision::Kind::restart_changed, {}, 0, death.reason};
+    }
+    // What was a valid configuration before the fault is none now: the device is gone.
+    if (death.bye == static_cast<int>(ExitCode::bad_configuration) && device_faults_ > 0)
+        return after_device_fault(death.reason, now);
     if (death.bye)
         return {Decision::Kind::end, {}, *death.bye, {}};
     const bool on_purpose = !death.crashed && !death.hung && death.exit_code > 0 && death.exit_code <= last_known_code;
-    if (on_purpose && death.exit_code == static_cast<int>(ExitCode::device_fault))
+    if (death.hung || (on_purpose && death.exit_code == static_cast<int>(ExitCode::device_fault)))
         return after_device_fault(describe(death), now);
     if (on_purpose)
         return {Decision::Kind::end, {}, death.exit_code, describe(death)};

@@ -10,17 +10,20 @@ namespace espalier {
 
 /// How a worker went.
 struct WorkerDeath {
-    std::optional<int> bye; ///< the code of its `bye` event: it went on its own accord
-    bool crashed = false;   ///< ended by a signal
-    int exit_code = 0;      ///< or the signal's number
-    bool hung = false;      ///< the supervisor ended it, because it made no progress
-    std::int64_t step = 0;  ///< furthest step it reported; 0: none
-    std::string last_words; ///< last line of its error channel
+    std::optional<int> bye;      ///< the code of its `bye` event: it went on its own accord
+    bool wants_change = false;   ///< and said with what other settings the run can go on
+    bool crashed = false;        ///< ended by a signal
+    int exit_code = 0;           ///< or the signal's number
+    bool hung = false;           ///< the supervisor ended it, because it made no progress
+    std::int64_t step = 0;       ///< furthest step it reported; 0: none
+    std::string reason;          ///< of its `bye`
+    std::string last_words;      ///< last line of its error channel
+    bool memory_ran_out = false; ///< the system has ended a process for want of memory while it lived
 };
 
 /// What the supervisor does about it.
 struct Decision {
-    enum class Kind { end, restart, restart_in_safe_mode, restart_on_cpu };
+    enum class Kind { end, restart, restart_changed, restart_in_safe_mode, restart_on_cpu };
     Kind kind = Kind::end;
     std::chrono::milliseconds delay{0}; ///< before a restart
     int code = 0;                       ///< of the run, if it ends
@@ -28,8 +31,9 @@ struct Decision {
 };
 
 /// The ladder of restarts. A worker that says bye is believed, except for a device fault (code 4): that is answered
-/// with safe mode, then with the CPU; an hour without one is forgiven. A worker that is killed or crashes is started
-/// again, ever more slowly, as long as steps are taken between deaths.
+/// with safe mode, then with the CPU; an hour without one is forgiven. One that made no progress counts as a device
+/// fault too. A worker that asks for other settings gets them. One that is killed or crashes is started again, ever
+/// more slowly, as long as steps are taken between deaths.
 class RestartPolicy {
 public:
     using Clock = std::chrono::steady_clock;
@@ -37,6 +41,7 @@ public:
         std::chrono::milliseconds first_delay{1000};
         std::chrono::milliseconds longest_delay{60000};
         int deaths_without_progress = 3;
+        int changes_without_progress = 12; ///< more than a batch can be halved
         std::chrono::minutes forgiven_after{60};
     };
 
@@ -51,11 +56,13 @@ private:
     Limits limits_;
     int idle_deaths_ = 0; ///< deaths in a row without a step further than before
     std::int64_t furthest_step_ = 0;
+    int idle_changes_ = 0; ///< changed settings in a row without a step further than before
     int device_faults_ = 0;
     Clock::time_point last_device_fault_{};
 };
 
-/// "killed by signal 9: the system ends programs so when memory runs out", "ended with code 1: <last words>".
+/// "The worker was killed by the system, because memory ran out.", "The worker ended with code 1 without a word. Its
+/// last message: <last words>".
 [[nodiscard]] std::string describe(const WorkerDeath& death);
 
 } // namespace espalier

@@ -20,6 +20,24 @@ std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string
 
 QString path_text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
+/// The JSON object in a file; an empty one where there is none.
+Json read_object(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    auto json = Json::parse(stream, nullptr, false);
+    return json.is_object() ? json : Json::object();
+}
+
+/// How many processes of this machine the system has ended for want of memory since it was started; 0 where it does
+/// not tell.
+std::int64_t processes_ended_for_memory() {
+    std::ifstream counters("/proc/vmstat");
+    std::string name;
+    for (std::int64_t value = 0; counters >> name >> value;)
+        if (name == "oom_kill")
+            return value;
+    return 0;
+}
+
 int starts_so_far(const std::filesystem::path& run) {
     int starts = 0;
     visit_backwards(run / events_file, [&](const Json& event) {
@@ -114,6 +132,7 @@ void Supervisor::start_worker() {
     bye_.reset();
     last_words_.clear();
     progress_.restart();
+    ended_for_memory_ = processes_ended_for_memory();
     ++starts_;
     worker_ = std::make_unique<WorkerProcess>(
         settings_.worker,
@@ -206,6 +225,11 @@ void Supervisor::worker_ended(bool crashed, int code) {
     WorkerDeath death;
     if (bye_)
         death.bye = static_cast<int>(protocol::whole_at(*bye_, "code"));
+    if (bye_) {
+        death.reason = protocol::text_at(*bye_, "reason");
+        death.wants_change = bye_->contains("next");
+    }
+    death.memory_ran_out = processes_ended_for_memory() > ended_for_memory_;
     death.crashed = crashed;
     death.exit_code = code;
     death.hung = hung_;
@@ -228,36 +252,62 @@ void Supervisor::decide(const WorkerDeath& death) {
     if (decision.kind == Decision::Kind::end)
         return end(decision.code, decision.reason, death.bye.has_value());
 
-    if (decision.kind == Decision::Kind::restart) {
+    if (decision.kind == Decision::Kind::restart_changed) {
+        fall_back((*bye_)["next"]);
+    } else if (decision.kind == Decision::Kind::restart) {
         auto warning = protocol::make_event("warning");
         warning["text"] = decision.reason + " It is started again from the last checkpoint.";
         record(std::move(warning));
     } else {
-        fall_back(decision);
+        fall_back(after_device_fault(decision));
     }
     if (progress_.phase() == "paused")
         waiting_commands_.emplace_back("pause");
     restart_.start(decision.delay);
 }
 
-/// A rung of the ladder is a change of the run's configuration, so that the user sees it and can take it back.
-void Supervisor::fall_back(const Decision& decision) {
-    const auto file = run_ / "config.json";
-    std::ifstream stream(file, std::ios::binary);
-    auto config = Json::parse(stream, nullptr, false);
-    auto event = protocol::make_event("fallback");
-    if (config.is_object()) {
-        if (decision.kind == Decision::Kind::restart_on_cpu) {
-            event["from"] = protocol::text_at(config, "backend");
-            config["backend"] = "cpu";
-        } else {
-            config["toggles"]["safe_mode"] = true;
-        }
-        write_file_atomically(file, config.dump(2) + '\n');
+/// The rung that answers a device fault, with what is known of the fault.
+Json Supervisor::after_device_fault(const Decision& decision) const {
+    const bool to_cpu = decision.kind == Decision::Kind::restart_on_cpu;
+    const auto config = read_object(run_ / "config.json");
+    const auto toggles = config.value("toggles", Json::object());
+    const bool was_safe = toggles.is_object() && toggles.value("safe_mode", false);
+    Json rung;
+    rung["rung"] = to_cpu ? "cpu" : "safe_mode";
+    rung["from"] = to_cpu ? protocol::text_at(config, "backend") : was_safe ? "on" : "off";
+    rung["to"] = to_cpu ? "cpu" : "on";
+    rung["reason"] = decision.reason;
+    rung["set"] = to_cpu ? Json{{"backend", "cpu"}} : Json{{"toggles", {{"safe_mode", true}}}};
+    rung["undo"] = to_cpu ? Json{{"backend", rung["from"]}} : Json{{"toggles", {{"safe_mode", was_safe}}}};
+    if (bye_ && bye_->contains("blame")) {
+        const auto& blame = (*bye_)["blame"];
+        for (const char* key : {"layer", "kernel", "memory", "step", "certainty"})
+            if (blame.contains(key))
+                rung[key] = blame[key];
     }
-    event["rung"] = decision.kind == Decision::Kind::restart_on_cpu ? "cpu" : "safe_mode";
-    event["to"] = event["rung"];
-    event["reason"] = decision.reason;
+    return rung;
+}
+
+/// A rung of the ladder is a change of the run's configuration, so that the user sees it and can take it back.
+void Supervisor::fall_back(Json rung) {
+    const Json set = rung.value("set", Json::object());
+    rung.erase("set");
+    try {
+        if (auto config = read_object(run_ / "config.json"); !config.empty()) {
+            config.merge_patch(set);
+            write_file_atomically(run_ / "config.json", config.dump(2) + '\n');
+        }
+        if (auto passport = read_object(run_ / "passport.json"); !passport.empty()) {
+            passport["fallbacks"].push_back(rung);
+            write_file_atomically(run_ / "passport.json", passport.dump(2) + '\n');
+        }
+    } catch (const Error& error) { // then the next worker tries as before
+        auto warning = protocol::make_event("warning");
+        warning["text"] = error.what();
+        record(std::move(warning));
+    }
+    auto event = protocol::make_event("fallback");
+    event.update(rung);
     record(std::move(event));
 }
 
@@ -293,6 +343,9 @@ void Supervisor::enter(const char* phase, const std::string& reason) {
 void Supervisor::end(int code, const std::string& reason, bool said_bye) {
     ended_ = true;
     restart_.stop();
+    constexpr std::array last_phases = {"finished", "stopped", "failed", "interrupted"};
+    if (said_bye && std::ranges::find(last_phases, progress_.phase()) == last_phases.end())
+        enter("failed", reason.empty() ? protocol::text_at(*bye_, "reason") : reason); // it hoped to be started again
     if (!said_bye) {
         const bool left = wish_ == Wish::leave;
         if (!left && code != static_cast<int>(ExitCode::stopped)) {

@@ -58,7 +58,8 @@ private:
     void noise(std::string_view text);
     void worker_ended(bool crashed, int code);
     void decide(const WorkerDeath& death);
-    void fall_back(const Decision& decision);
+    [[nodiscard]] Json after_device_fault(const Decision& decision) const;
+    void fall_back(Json rung);
     void watch();
     void enter(const char* phase, const std::string& reason);
     void end(int code, const std::string& reason, bool said_bye);
@@ -89,6 +90,7 @@ private:
     std::optional<Json> bye_;
     std::string refusal_; ///< why a worker of another version was sent away
     std::string last_words_;
+    std::int64_t ended_for_memory_ = 0; ///< processes of this machine, when the worker that runs now was started
     std::vector<std::string> waiting_commands_; ///< came between two workers
 };
 

@@ -115,6 +115,12 @@ int worker_main(const std::filesystem::path& run) {
     Json bye = make_event("bye");
     bye["code"] = static_cast<int>(outcome.code);
     bye["reason"] = outcome.reason;
+    if (outcome.next) {
+        bye["next"] = outcome.next->to_json();
+        bye["next"]["set"] = outcome.next->set;
+    }
+    if (!outcome.blame.is_null())
+        bye["blame"] = outcome.blame;
     bye["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     writer.send(std::move(bye));
     writer.close(5s);

@@ -73,8 +73,39 @@ private slots:
     }
 
     void memory_is_named_when_the_system_kills() {
-        const auto decision = RestartPolicy().decide({.crashed = true, .exit_code = 9, .step = 5}, start);
-        QVERIFY(decision.reason.find("memory") != std::string::npos);
+        WorkerDeath death{.crashed = true, .exit_code = 9, .step = 5};
+        auto decision = RestartPolicy().decide(death, start);
+        QVERIFY(decision.reason.find("memory") == std::string::npos); // by a person, as far as is known
+        death.memory_ran_out = true;
+        decision = RestartPolicy().decide(death, start);
+        QVERIFY(decision.reason.find("by the system, because memory ran out") != std::string::npos);
+        QCOMPARE(decision.kind, Decision::Kind::restart);
+    }
+
+    void a_worker_that_makes_no_progress_counts_as_a_device_fault() {
+        RestartPolicy policy;
+        const WorkerDeath hung{.crashed = true, .exit_code = 15, .hung = true, .step = 5};
+        QCOMPARE(policy.decide(hung, start).kind, Decision::Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(hung, start + 5min).kind, Decision::Kind::restart_on_cpu);
+    }
+
+    void a_worker_that_asks_for_other_settings_gets_them() {
+        RestartPolicy policy;
+        const WorkerDeath asks{.bye = 5, .wants_change = true, .step = 5};
+        int changes = 0;
+        auto decision = policy.decide(asks, start);
+        for (; decision.kind == Decision::Kind::restart_changed && changes < 100; ++changes)
+            decision = policy.decide(asks, start);
+        QVERIFY(changes >= 8 && changes < 20); // without a step further it cannot go on for ever
+        QCOMPARE(decision.kind, Decision::Kind::end);
+        QCOMPARE(decision.code, 5);
+    }
+
+    void a_device_that_is_gone_after_its_fault_leads_to_the_cpu() {
+        RestartPolicy policy;
+        QCOMPARE(policy.decide(bye(2), start).kind, Decision::Kind::end); // before, it is a plain mistake
+        QCOMPARE(policy.decide(bye(4), start).kind, Decision::Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(bye(2), start).kind, Decision::Kind::restart_on_cpu);
     }
 
     void device_faults_climb_the_ladder() {

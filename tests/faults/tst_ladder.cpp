@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rung of docs/ARCHITECTURE.md's ladder, on the processor: real supervisor, real workers, injected faults.
+#include "base/error.h"
+#include "faults/faulty_run.h"
+#include "io/checkpoint_folder.h"
+
+#include <QtTest>
+#include <fstream>
+
+using namespace espalier;
+using namespace espalier::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr int device_fault = static_cast<int>(ExitCode::device_fault);
+
+Checkpoint last_checkpoint(const FaultyRun& run) {
+    return load_checkpoint(CheckpointFolder(run.folder().checkpoints()).last());
+}
+
+std::int64_t last_step(const FaultyRun& run) { return last_checkpoint(run).info.step; }
+
+/// Runs it to its end; the whole story if that came otherwise, or by other rungs. Empty if all went as expected.
+QString unexpected(FaultyRun& run, int code, const Names& rungs) {
+    const int ended = run.run();
+    return ended == code && run.rungs() == rungs
+               ? QString()
+               : QString("It ended with code %1.\n").arg(ended) + QString::fromStdString(run.story());
+}
+
+constexpr std::int64_t all_steps = 21; // of the small run: 3 epochs of 7 updates
+
+} // namespace
+
+class TestLadder : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void without_faults_there_is_no_rung() {
+        FaultyRun run;
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(last_step(run), all_steps);
+        QVERIFY(run.faults_left().empty());
+    }
+
+    void a_device_error_leads_to_safe_mode_data() {
+        QTest::addColumn<QString>("code");
+        for (const char* code : {"700", "719", "999"})
+            QTest::newRow(code) << code;
+    }
+    void a_device_error_leads_to_safe_mode() {
+        QFETCH(QString, code);
+        FaultyRun run({}, "step 7 device_error " + code.toStdString());
+        QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
+        QCOMPARE(last_step(run), all_steps);
+        QVERIFY(run.faults_left().empty());
+        QCOMPARE(run.config().at("toggles").at("safe_mode"), Json(true));
+        QCOMPARE(run.first_step(2), std::int64_t{6}); // from the last checkpoint
+
+        const auto fallback = run.of_type("fallback").at(0);
+        QCOMPARE(fallback.at("undo"), (Json{{"toggles", {{"safe_mode", false}}}}));
+        QVERIFY(fallback.at("reason").get<std::string>().find(code.toStdString()) != std::string::npos);
+        const auto phases = run.of_type("phase");
+        QVERIFY(std::ranges::none_of(phases, [](const Json& event) { return event.at("phase") == "failed"; }));
+    }
+
+    void the_blame_record_names_step_layer_kernel_and_memory() {
+        FaultyRun run({}, "step 8 device_error 700");
+        QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
+        std::ifstream stream(run.folder().faults());
+        Json record;
+        stream >> record;
+        QCOMPARE(record.at("step"), Json(8));
+        QCOMPARE(record.at("phase"), Json("training"));
+        for (const char* key : {"layer", "kernel", "kind", "certainty"})
+            QVERIFY2(!record.at(key).get<std::string>().empty(), key);
+        QVERIFY(record.at("memory").at("total").get<std::int64_t>() > 0);
+        QVERIFY(!record.at("launched").empty());
+        QCOMPARE(run.of_type("error").at(0).at("blame").at("layer"), record.at("layer"));
+        const auto fallback = run.of_type("fallback").at(0);
+        for (const char* key : {"layer", "kernel", "memory", "certainty", "step"})
+            QCOMPARE(fallback.at(key), record.at(key));
+        const auto passport = read_json(run.folder().passport());
+        QCOMPARE(passport.at("fallbacks").at(0).at("rung"), Json("safe_mode"));
+    }
+
+    void a_second_device_error_leads_to_the_processor_and_a_third_ends_the_run() {
+        FaultyRun run({"backend=reference"}, "step 4 device_error 700\nstep 7 device_error 719\n");
+        QCOMPARE(unexpected(run, 0, (Names{"safe_mode", "cpu"})), QString());
+        QCOMPARE(run.config().at("backend"), Json("cpu"));
+        QCOMPARE(run.of_type("fallback").at(1).at("undo"), (Json{{"backend", "reference"}}));
+        QCOMPARE(run.of_type("plan").back().at("backend"), Json("cpu"));
+        QCOMPARE(last_step(run), all_steps);
+
+        FaultyRun ended({}, "step 4 device_error 700\nstep 7 device_error 719\nstep 8 device_error 999\n");
+        QCOMPARE(unexpected(ended, device_fault, (Names{"safe_mode", "cpu"})), QString());
+        QCOMPARE(ended.of_type("phase").back().at("phase"), Json("failed"));
+        QCOMPARE(ended.of_type("bye").size(), std::size_t{1});
+    }
+
+    void a_rung_can_be_taken_back() {
+        FaultyRun run({}, "step 8 device_error 700\nstep 18 kill\n");
+        QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
+        auto config = run.config();
+        config.merge_patch(run.of_type("fallback").at(0).at("undo"));
+        config["epochs"] = 4;
+        write_json(run.folder().config(), config);
+        run.events.clear();
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(run.config().at("toggles").at("safe_mode"), Json(false));
+        QCOMPARE(last_step(run), all_steps / 3 * 4);
+    }
+
+    void memory_that_is_not_there_leads_to_less_use_by_a_fresh_worker() {
+        // The first allocation holds weights, the second activations: both are of the first process.
+        FaultyRun run({}, "allocation 2\n");
+        QCOMPARE(unexpected(run, 0, Names{"recompute"}), QString());
+        QCOMPARE(run.of_type("hello").size(), std::size_t{2});
+        QCOMPARE(run.config().at("toggles").at("recompute"), Json(true));
+        QCOMPARE(last_step(run), all_steps);
+
+        FaultyRun smaller({"toggles.recompute=true"}, "allocation 2\n");
+        QCOMPARE(unexpected(smaller, 0, Names{"batch"}), QString());
+        QCOMPARE(smaller.config().at("batch"), Json(4));
+        QCOMPARE(smaller.config().at("accumulation"), Json(2));
+        QCOMPARE(smaller.of_type("fallback").at(0).at("undo"), (Json{{"batch", 8}, {"accumulation", 1}}));
+        QCOMPARE(last_step(smaller), all_steps);
+
+        FaultyRun smallest({"toggles.recompute=true", "batch=2"}, "allocation 2\n");
+        QCOMPARE(unexpected(smallest, static_cast<int>(ExitCode::out_of_memory), Names{}), QString());
+    }
+
+    void a_single_overflow_of_fp16_costs_a_step() {
+        FaultyRun run({"backend=reference", "toggles.precision=fp16", "network.widths=[4]"});
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(last_checkpoint(run).info.precision, std::string("fp16"));
+    }
+
+    void endless_overflow_leads_to_a_wider_precision_from_the_last_good_checkpoint() {
+        FaultyRun run({"backend=reference", "toggles.precision=fp16", "network.widths=[4]", "epochs=8"},
+                      "step 9 overflow");
+        QCOMPARE(unexpected(run, 0, Names{"precision"}), QString());
+        const auto fallback = run.of_type("fallback").at(0);
+        QCOMPARE(fallback.at("from"), Json("fp16"));
+        QCOMPARE(fallback.at("to"), Json("fp32"));
+        QCOMPARE(fallback.at("undo"), (Json{{"toggles", {{"precision", "fp16"}}}}));
+        QCOMPARE(run.config().at("toggles").at("precision"), Json("fp32"));
+        QCOMPARE(run.first_step(2), std::int64_t{8}); // the epoch before has ended with a checkpoint
+        QCOMPARE(last_checkpoint(run).info.precision, std::string("fp32"));
+        QVERIFY(last_checkpoint(run).store.all_finite());
+        QCOMPARE(last_step(run), 8 * all_steps / 3);
+    }
+
+    void what_diverges_in_fp32_too_fails_and_names_the_cause() {
+        FaultyRun run({"backend=reference", "toggles.precision=fp16", "network.widths=[4]", "epochs=60",
+                       "optimizer.learning_rate=1e6", "optimizer.momentum=0.99"});
+        QCOMPARE(unexpected(run, static_cast<int>(ExitCode::failed), Names{"precision"}), QString());
+        const auto error = run.of_type("error").back().at("text").get<std::string>();
+        QVERIFY2(error.find("learning rate") != std::string::npos, error.c_str());
+    }
+
+    void a_killed_worker_goes_on_in_the_same_mode() {
+        FaultyRun run({}, "step 8 kill\nstep 12 kill\n");
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(run.of_type("hello").size(), std::size_t{3});
+        QVERIFY(run.of_type("warning").at(0).at("text").get<std::string>().find("signal 9") != std::string::npos);
+        QCOMPARE(last_step(run), all_steps);
+        QCOMPARE(run.config().at("toggles").at("safe_mode"), Json(false));
+    }
+
+    void a_worker_that_hangs_is_warned_about_and_counts_as_a_fault() {
+        FaultyRun run({}, "step 8 hang\n");
+        run.settings().stillness = 1s;
+        run.settings().patience = {200ms, 200ms, 200ms};
+        QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
+        QVERIFY(run.of_type("warning").at(0).at("text").get<std::string>().starts_with("No progress"));
+        QCOMPARE(last_step(run), all_steps);
+    }
+
+    /// A device that is gone after its fault (a driver after the machine slept) refuses the configuration.
+    void a_device_that_is_gone_after_its_fault_leads_to_the_processor() {
+        FaultyRun run({"backend=reference"}, "step 8 device_error 999\n");
+        run.on_event = [&](const Json& event) {
+            if (protocol::is_event(event, "fallback") && event.at("rung") == "safe_mode")
+                run.set("backend=cuda"); // which no test machine without a card has
+        };
+        if (run.run() == 0 && run.rungs() == Names{"safe_mode"})
+            QSKIP("This machine has an NVIDIA GPU.");
+        QCOMPARE(run.rungs(), (Names{"safe_mode", "cpu"}));
+        QCOMPARE(last_step(run), all_steps);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLadder)
+#include "tst_ladder.moc"
