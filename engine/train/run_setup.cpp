@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/run_setup.h"
 
+#include "backends/kernel_fallback.h"
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/user_folders.h"
@@ -81,11 +82,12 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
         untimed.toggles.deterministic = true;
         auto choice = choose_precision(*backend_for(untimed), setup.config, candidates);
         toggles.precision = choice.precision;
-        setup.notes.push_back(std::move(choice.note));
+        if (!choice.note.empty())
+            setup.notes.push_back(std::move(choice.note));
         std::ranges::move(choice.refused, std::back_inserter(setup.fallbacks));
     }
     if (toggles.precision == "fp32" && !setup.backend->in_host_memory())
-        setup.backend = backend_for(setup.config); // without tf32
+        setup.backend = backend_for(setup.config, setup.kernel_fallbacks); // without tf32
 }
 
 void plan(RunSetup& setup) {
@@ -97,6 +99,7 @@ void plan(RunSetup& setup) {
             setup.memory_limit = memory_limit(*setup.backend, setup.config);
             setup.network =
                 plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup), setup.device_data);
+            std::ranges::move(std::exchange(*setup.kernel_fallbacks, {}), std::back_inserter(setup.fallbacks));
             return;
         } catch (const OutOfMemory& error) {
             auto note = less_memory(setup, error.what());
@@ -206,7 +209,7 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
         notes.push_back(std::move(fitted.note));
 }
 
-std::unique_ptr<Backend> backend_for(const RunConfig& config) {
+std::unique_ptr<Backend> backend_for(const RunConfig& config, std::shared_ptr<std::vector<FallbackNote>> fallbacks) {
     const auto toggles = config.toggles.effective();
     const BackendOptions options{.threads = config.threads,
                                  .deterministic = toggles.deterministic,
@@ -216,7 +219,18 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config) {
                                  .graphs = toggles.cuda_graphs,
                                  // Timings choose differently from day to day, and with them the bits.
                                  .tune = config.tuning_seconds > 0 && !toggles.safe_mode && !toggles.deterministic};
-    return choose_backend(config.backend, training_graph(config), options);
+    auto backend = choose_backend(config.backend, training_graph(config), options);
+    if (backend->name() == "reference") // nothing could stand in for it
+        return backend;
+    return with_fallback(std::move(backend), [fallbacks = std::move(fallbacks)](const KernelFallback& found) {
+        if (fallbacks)
+            fallbacks->push_back({.rung = "kernel",
+                                  .from = found.kernel.empty() ? found.kind : found.kernel,
+                                  .to = "reference",
+                                  .reason = "The kernel for " + found.kind + " cannot be used: " + found.reason +
+                                            " Plain loops on the processor stand in for it, which is slow.",
+                                  .layer = found.layer});
+    });
 }
 
 std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
@@ -256,7 +270,7 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
         return setup;
     fit_to_data(config, *dataset, setup.sets.train.size(), setup.notes);
     setup.config = std::move(config);
-    setup.backend = backend_for(setup.config);
+    setup.backend = backend_for(setup.config, setup.kernel_fallbacks);
     if (files == ImageFilesUse::decoded)
         settle_precision(setup, kept);
     if (leaving())

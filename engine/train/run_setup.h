@@ -30,6 +30,8 @@ struct RunSetup {
     std::vector<FallbackNote> fallbacks;
     double first_step_seconds = 0; ///< from the worker's begin to the end of its first update; 0: not yet
     double tuned_seconds = 0;      ///< to the new plans with algorithms that were timed (train/tuner.h); 0: not, or not yet
+    /// Of kernels, as the backend finds them while it plans.
+    std::shared_ptr<std::vector<FallbackNote>> kernel_fallbacks = std::make_shared<std::vector<FallbackNote>>();
 
     [[nodiscard]] const Dataset& dataset() const { return *sets.train.dataset; }
     /// Images of an update (the last one of an epoch may have fewer).
@@ -76,7 +78,9 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
 /// contexts and modules that load later.
 [[nodiscard]] std::size_t memory_limit(const Backend& backend, const RunConfig& config);
 
-/// The backend that the configuration asks for and that runs its training step.
-[[nodiscard]] std::unique_ptr<Backend> backend_for(const RunConfig& config);
+/// The backend that the configuration asks for and that runs its training step. Kernels that fail there are replaced by
+/// the reference backend's, and told in `fallbacks`.
+[[nodiscard]] std::unique_ptr<Backend> backend_for(const RunConfig& config,
+                                                   std::shared_ptr<std::vector<FallbackNote>> fallbacks = nullptr);
 
 } // namespace espalier

@@ -114,6 +114,28 @@ private Q_SLOTS:
         QCOMPARE(last_step(run), all_steps / 3 * 4);
     }
 
+    void a_kernel_that_refuses_or_fails_its_check_is_replaced_data() {
+        QTest::addColumn<QString>("fault");
+        QTest::addColumn<QString>("kind");
+        for (const char* kind : {"conv2d", "conv2d_weight_gradient", "batch_norm", "sgd", "record", "cross_entropy"})
+            QTest::addRow("refuses: %s", kind) << "refuse" << kind;
+        for (const char* kind : {"conv2d", "linear"})
+            QTest::addRow("is wrong: %s", kind) << "spoil" << kind;
+    }
+    void a_kernel_that_refuses_or_fails_its_check_is_replaced() {
+        QFETCH(QString, fault);
+        QFETCH(QString, kind);
+        FaultyRun sound({"epochs=1"});
+        QCOMPARE(unexpected(sound, 0, Names{}), QString());
+        FaultyRun run({"epochs=1"}, (fault + ' ' + kind + '\n').toStdString());
+        QCOMPARE(unexpected(run, 0, Names{"kernel"}), QString());
+        const auto fallback = run.of_type("fallback").at(0);
+        QCOMPARE(fallback.at("to"), Json("reference"));
+        QVERIFY(fallback.at("reason").get<std::string>().find(kind.toStdString()) != std::string::npos);
+        const auto loss = [](const FaultyRun& one) { return one.of_type("epoch").at(0).at("loss").get<double>(); };
+        QVERIFY2(std::abs(loss(run) - loss(sound)) < 1e-4, std::to_string(loss(run) - loss(sound)).c_str());
+    }
+
     void memory_that_is_not_there_leads_to_less_use_by_a_fresh_worker() {
         // The first allocation holds weights, the second activations: both are of the first process.
         FaultyRun run({}, "allocation 2\n");
