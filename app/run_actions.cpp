@@ -34,6 +34,8 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         choose_checkpoint(run.path());
     } else if (action == u"resume_safe") {
         resume(run.path(), true);
+    } else if (action == u"resume_undone") {
+        store_->resume(run.path(), run.undo());
     } else if (action == u"resume" && !store_->is_active(run.path())) {
         resume(run.path(), safe_mode_);
     } else {

@@ -8,7 +8,7 @@ class QWidget;
 namespace espalier {
 
 /// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
-/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_from, more_epochs, report, folder.
+/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, report, folder.
 class RunActions : public QObject {
     Q_OBJECT
 

@@ -15,6 +15,8 @@ namespace espalier {
 
 namespace {
 
+constexpr double longest_silence = 30; // seconds; a worker says something every second
+
 bool is_end(RunState state) { return !is_active(state); }
 
 double number(const Json& fields, const char* key, double otherwise = 0) {
@@ -124,6 +126,7 @@ void RunModel::reset() {
     best_epoch_ = 0;
     warnings_ = 0;
     fallbacks_.clear();
+    undo_ = Json::object();
     images_per_second_ = step_seconds_ = 0;
     pace_time_ = pace_step_ = event_time_ = 0;
     resources_ = Json::object();
@@ -171,6 +174,8 @@ void RunModel::set_state(RunState state, const QString& reason) {
 }
 
 void RunModel::apply(const RunEvent& event) {
+    if (event_time_ > 0 && event.time - event_time_ > longest_silence)
+        pace_time_ = 0; // the machine has slept: that says nothing about the pace
     event_time_ = event.time;
     if (event.type == "steps") {
         take_steps(event);
@@ -180,6 +185,8 @@ void RunModel::apply(const RunEvent& event) {
                                 tr("Went on at step %1").arg(format_count(static_cast<double>(step_)))});
             note(event, tr("The worker started again (start %1)").arg(number(event.fields, "run", 1)), Role::secondary);
         }
+        if (is_end(state_)) // a person has resumed it
+            undo_ = Json::object();
         set_state(RunState::preparing);
     } else if (event.type == "phase") {
         take_phase(event);
@@ -201,6 +208,11 @@ void RunModel::apply(const RunEvent& event) {
         story_ = tr("%1 → %2: %3")
                      .arg(text_at(event.fields, "from"), text_at(event.fields, "to"), text_at(event.fields, "reason"));
         fallbacks_.append(story_);
+        if (const auto undo = event.fields.find("undo"); undo != event.fields.end() && undo->is_object()) {
+            Json all = *undo; // of two changes of one setting the earlier one's way back counts
+            all.merge_patch(undo_);
+            undo_ = std::move(all);
+        }
         markers_.push_back({static_cast<double>(step_), Role::attention, story_});
         note(event, tr("Fallback: %1").arg(story_), Role::attention);
     } else if (event.type == "warning") {

@@ -88,6 +88,8 @@ public:
     [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
     [[nodiscard]] int warnings() const { return warnings_; }
     [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }
+    /// Settings with which a resume takes the fallbacks of the last run through back; empty if none can be.
+    [[nodiscard]] const Json& undo() const { return undo_; }
     [[nodiscard]] std::optional<double> best_accuracy() const { return best_accuracy_; }
     [[nodiscard]] std::int64_t best_epoch() const { return best_epoch_; }
     [[nodiscard]] std::optional<double> best_loss() const { return best_loss_; }
@@ -134,6 +136,7 @@ private:
     std::int64_t best_epoch_ = 0;
     int warnings_ = 0;
     QStringList fallbacks_;
+    Json undo_ = Json::object();
     double images_per_second_ = 0, step_seconds_ = 0;
     double pace_time_ = 0, pace_step_ = 0, event_time_ = 0; ///< where the measured pace began
     Json resources_ = Json::object();

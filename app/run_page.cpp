@@ -379,6 +379,10 @@ void RunPage::fill_band() {
         run_->checkpoint()
             ? tr("The last checkpoint is of step %1.").arg(format_count(static_cast<double>(run_->checkpoint()->step)))
             : tr("No checkpoint has been written yet.");
+    const auto offer_undo = [&] {
+        if (!run_->undo().empty())
+            action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
+    };
     switch (run_->state()) {
     case RunState::paused:
         band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step),
@@ -393,6 +397,7 @@ void RunPage::fill_band() {
                            run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved);
         action(tr("Resume"), "play", true, "resume");
         action(tr("Resume in safe mode"), "shield", false, "resume_safe");
+        offer_undo();
         if (run_->checkpoint())
             action(tr("Resume from…"), "revert", false, "resume_from");
         action(tr("Copy report"), "copy", false, "report");
@@ -401,6 +406,7 @@ void RunPage::fill_band() {
     case RunState::stopped:
         band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), saved);
         action(tr("Resume"), "play", true, "resume");
+        offer_undo();
         break;
     case RunState::finished:
         band_->set_message(StateBand::Tone::info,

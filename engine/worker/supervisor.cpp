@@ -81,7 +81,8 @@ Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers ha
     : run_(std::move(run)), settings_(std::move(settings)), handlers_(std::move(handlers)), lock_(locked(run_)),
       log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
       socket_(run_, [this](const std::string& name) { command(name); }), policy_(settings_.restarts),
-      progress_(settings_.stillness), starts_(starts_so_far(run_)), last_step_(last_step_of(run_)) {
+      progress_(settings_.stillness), awake_(settings_.sleep_inhibitor), starts_(starts_so_far(run_)),
+      last_step_(last_step_of(run_)) {
     restart_.setSingleShot(true);
     QObject::connect(&restart_, &QTimer::timeout, &restart_, [this] { start_worker(); });
     QObject::connect(&ticks_, &QTimer::timeout, &ticks_, [this] { watch(); });
@@ -165,6 +166,7 @@ void Supervisor::take(Json event) {
     }
     mark_superseded(event);
     progress_.saw(event);
+    awake_.hold(progress_.phase() != "paused");
     if (protocol::is_event(event, "bye"))
         bye_ = std::move(event); // recorded when it has really gone
     else
@@ -343,6 +345,7 @@ void Supervisor::enter(const char* phase, const std::string& reason) {
 void Supervisor::end(int code, const std::string& reason, bool said_bye) {
     ended_ = true;
     restart_.stop();
+    awake_.hold(false);
     constexpr std::array last_phases = {"finished", "stopped", "failed", "interrupted"};
     if (said_bye && std::ranges::find(last_phases, progress_.phase()) == last_phases.end())
         enter("failed", reason.empty() ? protocol::text_at(*bye_, "reason") : reason); // it hoped to be started again

@@ -5,6 +5,7 @@
 #include "worker/progress_watch.h"
 #include "worker/restart_policy.h"
 #include "worker/run_socket.h"
+#include "worker/sleep_inhibitor.h"
 #include "worker/worker_process.h"
 
 #include <QElapsedTimer>
@@ -26,6 +27,7 @@ public:
         WorkerProcess::Patience patience;
         RestartPolicy::Limits restarts;
         ProgressWatch::Seconds stillness{60};
+        QString sleep_inhibitor = QStringLiteral("systemd-inhibit");
     };
     struct Handlers {
         std::function<void(const Json& event)> event; ///< each event, after it was written
@@ -74,6 +76,7 @@ private:
     RunSocket socket_;
     RestartPolicy policy_;
     ProgressWatch progress_;
+    SleepInhibitor awake_; ///< while a worker is there that does not pause
     std::unique_ptr<WorkerProcess> worker_;
     QTimer restart_;
     QTimer ticks_;

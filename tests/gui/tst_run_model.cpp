@@ -253,6 +253,39 @@ private slots:
         QVERIFY(model.gflops.empty());
     }
 
+    void fallbacks_can_be_taken_back_until_the_run_is_resumed() {
+        RunModel model(QStringLiteral("r"));
+        const auto fallback = [&](const Json& undo) {
+            feed(model, {{"type", "fallback"}, {"rung", "batch"}, {"reason", "why"}, {"undo", undo}});
+        };
+        fallback({{"batch", 64}, {"accumulation", 1}});
+        fallback({{"batch", 32}, {"accumulation", 2}}); // halved once more
+        fallback({{"toggles", {{"safe_mode", false}}}});
+        feed(model, {{"type", "fallback"}, {"rung", "kernel"}, {"reason", "why"}}); // nothing takes it back
+        QCOMPARE(model.undo(), (Json{{"batch", 64}, {"accumulation", 1}, {"toggles", {{"safe_mode", false}}}}));
+        feed(model, {{"type", "hello"}, {"run", 2}}); // a worker after the fault
+        QVERIFY(!model.undo().empty());
+        feed(model, {{"type", "phase"}, {"phase", "stopped"}});
+        feed(model, {{"type", "hello"}, {"run", 3}});
+        QVERIFY(model.undo().empty());
+        QCOMPARE(model.fallbacks().size(), 4);
+    }
+
+    /// Eight hours of sleep are not part of the pace that tells how long the run will take.
+    void time_asleep_is_no_part_of_the_pace() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(100));
+        const double awake = model.seconds_left().value_or(0);
+        QVERIFY(awake > 0);
+        for (Json event : run.past(200)) {
+            event["time"] = event.at("time").get<double>() + 8 * 3600;
+            feed(model, event);
+        }
+        QVERIFY(model.seconds_left().has_value());
+        QVERIFY2(*model.seconds_left() < 2 * awake, qPrintable(QString::number(*model.seconds_left())));
+    }
+
     void events_without_their_fields_do_no_harm() {
         RunModel model(QStringLiteral("r"));
         for (const char* type :

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/sleep_inhibitor.h"
+
+#include <utility>
+
+namespace espalier {
+
+SleepInhibitor::SleepInhibitor(QString program) : program_(std::move(program)) {
+    holder_.setStandardOutputFile(QProcess::nullDevice());
+    holder_.setStandardErrorFile(QProcess::nullDevice());
+}
+
+SleepInhibitor::~SleepInhibitor() {
+    hold(false);
+    if (holder_.state() != QProcess::NotRunning && !holder_.waitForFinished(1000))
+        holder_.kill();
+}
+
+void SleepInhibitor::hold(bool wanted) {
+    if (std::exchange(wanted_, wanted) == wanted)
+        return;
+    if (!wanted)
+        holder_.closeWriteChannel(); // cat ends with its input
+    else if (holder_.state() == QProcess::NotRunning)
+        holder_.start(program_,
+                      {"--what=sleep", "--mode=block", "--who=Espalier", "--why=A network is being trained", "cat"});
+}
+
+} // namespace espalier
