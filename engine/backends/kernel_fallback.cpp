@@ -80,6 +80,8 @@ public:
     void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) override {
         backend_->download(tensor, layout, device, host);
     }
+    bool tune(double seconds) override { return backend_->tune(seconds); }
+    [[nodiscard]] Tuning tuning() const override { return backend_->tuning(); }
     void trim_caches() override { backend_->trim_caches(); }
     void synchronize() override { backend_->synchronize(); }
     [[nodiscard]] int steps_side_by_side() const override { return backend_->steps_side_by_side(); }

@@ -121,6 +121,7 @@ std::vector<PlannedOp> NetworkSession::last_launched(std::size_t count) const {
 void NetworkSession::prepare_evaluation(std::int64_t batch) { plan_of(evaluation_step(batch, data_ != nullptr)); }
 
 void NetworkSession::replan() {
+    running_ = nullptr;
     for (const auto& [key, step] : steps_) {
         try {
             session_.replan(key, step.compiled.graph);

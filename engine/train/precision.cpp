@@ -46,8 +46,12 @@ std::vector<double> losses_in(const std::string& precision, Backend& backend, Ru
     return losses;
 }
 
-/// Why a precision is not to be had; empty if it is.
-std::string fault(const std::vector<double>& losses, const std::vector<double>& exact) {
+} // namespace
+
+std::string self_test_fault(const std::vector<double>& losses, const std::vector<double>& exact) {
+    if (losses.size() != exact.size())
+        return "it took " + std::to_string(losses.size()) + " updates of a self-test, and fp32 " +
+               std::to_string(exact.size()) + ".";
     for (std::size_t i = 0; i < losses.size(); ++i) {
         std::ostringstream text;
         text.precision(4);
@@ -62,8 +66,6 @@ std::string fault(const std::vector<double>& losses, const std::vector<double>& 
     return {};
 }
 
-} // namespace
-
 PrecisionChoice choose_precision(Backend& backend, const RunConfig& config, std::span<const std::string> candidates) {
     PrecisionChoice choice;
     if (candidates.size() == 1) {
@@ -77,7 +79,7 @@ PrecisionChoice choose_precision(Backend& backend, const RunConfig& config, std:
             break;
         std::string why;
         try {
-            why = fault(losses_in(choice.precision, backend, config), exact);
+            why = self_test_fault(losses_in(choice.precision, backend, config), exact);
         } catch (const ConfigError& error) { // the backend refuses an op in it
             why = error.what();
         }

@@ -22,6 +22,9 @@ struct PrecisionChoice {
 /// sound step differs by about 0.1 %, bf16 (8 bits) by about 1 %.
 inline constexpr double self_test_tolerance = 0.05;
 
+/// Why losses of the self-test are not good enough, in one sentence; empty if they are.
+[[nodiscard]] std::string self_test_fault(const std::vector<double>& losses, const std::vector<double>& exact);
+
 /// Chooses a precision for the run's own network: a small batch of noise takes a few updates in fp32 and in each of the
 /// `candidates` (the best first, "fp32" last; one alone is taken untried). The first one whose losses are all finite
 /// and within self_test_tolerance of those in fp32 is it. `backend` should choose algorithms untimed: the test is

@@ -80,7 +80,12 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
     } else {
         auto untimed = setup.config;
         untimed.toggles.deterministic = true;
-        auto choice = choose_precision(*backend_for(untimed), setup.config, candidates);
+        PrecisionChoice choice{.precision = candidates.front()};
+        try {
+            choice = choose_precision(*backend_for(untimed), setup.config, candidates);
+        } catch (const OutOfMemory& error) { // the plan will find out, and has rungs for it
+            choice.note = "The precision is " + choice.precision + ", without a self-test: " + error.what();
+        }
         toggles.precision = choice.precision;
         if (!choice.note.empty())
             setup.notes.push_back(std::move(choice.note));

@@ -29,7 +29,7 @@ struct RunSetup {
     std::vector<std::string> warnings; ///< the same, of what is most likely not meant
     std::vector<FallbackNote> fallbacks;
     double first_step_seconds = 0; ///< from the worker's begin to the end of its first update; 0: not yet
-    double tuned_seconds = 0;      ///< to the new plans with algorithms that were timed (train/tuner.h); 0: not, or not yet
+    double tuned_seconds = 0; ///< to the new plans with algorithms that were timed (train/tuner.h); 0: not, or not yet
     /// Of kernels, as the backend finds them while it plans.
     std::shared_ptr<std::vector<FallbackNote>> kernel_fallbacks = std::make_shared<std::vector<FallbackNote>>();
 

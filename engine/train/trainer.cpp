@@ -267,7 +267,9 @@ bool Trainer::between_updates() {
     return safe_point();
 }
 
-void Trainer::write_passport() { write_json(folder_.passport(), make_passport(setup_, read_passport(folder_.passport()))); }
+void Trainer::write_passport() {
+    write_json(folder_.passport(), make_passport(setup_, read_passport(folder_.passport())));
+}
 
 /// Pauses if that was asked for; false if the run must be left.
 bool Trainer::pause_or_leave() {
@@ -304,7 +306,8 @@ RunOutcome Trainer::leave() {
 
 /// The worker ends so that a new one goes on with another configuration, which the supervisor writes.
 RunOutcome Trainer::make_way(const FallbackNote& next, ExitCode code) {
-    loop_->stop_loading();
+    if (loop_)
+        loop_->stop_loading();
     return {"preparing", code, next.reason, next};
 }
 
@@ -336,11 +339,12 @@ bool Trainer::go_back_to_finite_values() {
 }
 
 RunOutcome Trainer::out_of_memory(const std::string& reason) {
-    const auto next = loop_ ? less_memory(setup_, reason) : std::nullopt; // planning has its own ladder
+    const auto next = setup_.network ? less_memory(setup_, reason) : std::nullopt; // planning has its own ladder
     if (!next)
         return fail(reason, ExitCode::out_of_memory);
     try {
-        save();                       // what the device holds is sound
+        if (loop_)
+            save();                   // what the device holds is sound
     } catch (const std::exception&) { // or is not there: the last checkpoint will do
     }
     return make_way(*next, ExitCode::out_of_memory);

@@ -155,6 +155,47 @@ private Q_SLOTS:
         QCOMPARE(unexpected(smallest, static_cast<int>(ExitCode::out_of_memory), Names{}), QString());
     }
 
+    void memory_that_is_not_there_for_the_weights_is_a_rung_too() {
+        FaultyRun run({}, "allocation 1\n");
+        QCOMPARE(unexpected(run, 0, Names{"recompute"}), QString());
+    }
+
+    /// What one backend and batch has trained goes on with another, never from its beginning.
+    void a_checkpoint_goes_from_device_to_device_and_back() {
+        FaultyRun run({"backend=reference", "epochs=1"});
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(last_step(run), all_steps / 3);
+        run.set("backend=cpu");
+        run.set("epochs=2");
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(last_step(run), all_steps / 3 * 2);
+        run.set("backend=reference");
+        run.set("batch=4");
+        run.set("epochs=3");
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QVERIFY(last_step(run) > all_steps);
+        QCOMPARE(run.of_type("epoch").size(), std::size_t{3});
+        QVERIFY(run.of_type("superseded").empty());
+        const auto warnings = run.of_type("warning");
+        QVERIFY(std::ranges::any_of(warnings, [](const Json& warning) {
+            return warning.at("text").get<std::string>().starts_with("An update takes 4 images now");
+        }));
+    }
+
+    void the_machine_is_kept_awake_as_long_as_a_run_trains() {
+        FaultyRun run({}, "step 8 kill\n");
+        const auto script = run.folder().path() / "inhibit";
+        const auto told = run.folder().path() / "told";
+        std::ofstream(script) << "#!/bin/sh\necho held >> '" << told.string()
+                              << "'\nwhile [ \"$1\" != cat ]; do shift; done\n\"$@\"\necho released >> '"
+                              << told.string() << "'\n";
+        std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+        run.settings().sleep_inhibitor = QString::fromStdString(script.string());
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        std::ifstream stream(told);
+        QCOMPARE((std::string{std::istreambuf_iterator<char>(stream), {}}), std::string("held\nreleased\n"));
+    }
+
     void a_single_overflow_of_fp16_costs_a_step() {
         FaultyRun run({"backend=reference", "toggles.precision=fp16", "network.widths=[4]"});
         QCOMPARE(unexpected(run, 0, Names{}), QString());

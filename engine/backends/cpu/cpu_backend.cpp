@@ -119,6 +119,8 @@ public:
         copy(tensor, layout, plain_layout(tensor.shape, tensor.type), device, static_cast<std::byte*>(host));
     }
 
+    void trim_caches() override { onednn::trim_cache(); }
+
     void synchronize() override {} // kernels have run when run() returns
 
     void poison(std::byte* device, std::size_t bytes) override { std::memset(device, 0xff, bytes); }

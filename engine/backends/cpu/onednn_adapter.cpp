@@ -373,6 +373,12 @@ void Convolution::run() {
     });
 }
 
+void trim_cache() {
+    const int capacity = dnnl::get_primitive_cache_capacity();
+    dnnl::set_primitive_cache_capacity(0);
+    dnnl::set_primitive_cache_capacity(capacity);
+}
+
 std::string version() {
     const dnnl_version_t* version = dnnl_version();
     return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' + std::to_string(version->patch);

@@ -90,5 +90,7 @@ private:
 
 /// Version of the library that is linked, "2.6.3".
 [[nodiscard]] std::string version();
+/// Gives back what the library keeps of kernels that nobody holds.
+void trim_cache();
 
 } // namespace espalier::cpu::onednn
