@@ -12,6 +12,7 @@ namespace espalier {
 DeviceSummary summarize_devices(const Json& probe) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::DeviceSummary", text); };
     DeviceSummary summary;
+    bool has_gpu = false;
     const auto devices = probe.find("devices");
     if (devices == probe.end() || !devices->is_array())
         return summary;
@@ -20,12 +21,15 @@ DeviceSummary summarize_devices(const Json& probe) {
             continue;
         const bool gpu = text_at(device, "backend") == u"cuda";
         if (!protocol::flag_at(device, "usable")) {
-            if (gpu)
+            if (gpu && !has_gpu)
                 summary.reason = text_at(device, "reason");
             continue;
         }
-        if (!summary.device.isEmpty() && !gpu)
+        if (!summary.device.isEmpty() && (has_gpu || !gpu)) // of several cards a run takes the first
             continue;
+        has_gpu = gpu;
+        if (gpu)
+            summary.reason.clear();
         const double bytes = protocol::number_at(device, "memory_bytes");
         summary.device = text_at(device, "name");
         summary.line = tr("%1 ready").arg(shortened(summary.device)) +

@@ -69,11 +69,20 @@ ChoiceCache::Choices ChoiceCache::read() {
             choices.emplace_back(entry.at("problem").get<std::string>(), entry.at("choice"));
         }
         return choices;
+    } catch (const Json::exception&) {
+        warn_unusable("it is damaged");
     } catch (const std::exception& fault) {
-        warnings_.push_back("The timed algorithms in " + file_.string() + " cannot be used (" + fault.what() +
-                            "): they are timed anew, and the file is replaced.");
-        return {};
+        warn_unusable(fault.what());
     }
+    return {};
+}
+
+/// Once: it is read again before it is replaced.
+void ChoiceCache::warn_unusable(const std::string& fault) {
+    const auto text = "The timed algorithms in " + file_.string() + " cannot be used (" + fault +
+                      "): they are timed anew, and the file is replaced.";
+    if (std::ranges::find(warnings_, text) == warnings_.end())
+        warnings_.push_back(text);
 }
 
 std::string ChoiceCache::text_of(const Choices& choices) const {

@@ -35,6 +35,7 @@ private:
     using Choices = std::vector<std::pair<std::string, Json>>;
     [[nodiscard]] Choices read();
     [[nodiscard]] std::string text_of(const Choices& choices) const;
+    void warn_unusable(const std::string& fault);
     void remove_old_files() const;
 
     std::string device_;

@@ -49,6 +49,16 @@ private slots:
         }
     }
 
+    void of_several_cards_the_first_that_can_train_is_named() {
+        const Json old = device("cuda", "Tesla V100", false, "too old");
+        const Json first = device("cuda", "NVIDIA H100", true), second = device("cuda", "NVIDIA L4", true);
+        for (const Json& devices : {Json{old, first, second}, Json{first, second, old}}) {
+            const DeviceSummary summary = summarize_devices({{"devices", devices}});
+            QCOMPARE(summary.device, QStringLiteral("NVIDIA H100"));
+            QVERIFY(summary.reason.isEmpty());
+        }
+    }
+
     void why_it_is_not_the_gpu_is_said() {
         const Json gpu = device("cuda", "NVIDIA GPU", false, "driver 560 found, 580 needed");
         const DeviceSummary summary = summarize_devices({{"devices", Json{gpu, device("cpu", "EPYC", true)}}});
