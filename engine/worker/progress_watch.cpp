@@ -22,6 +22,11 @@ void ProgressWatch::saw(const Json& event) {
         phase_ = phase;
         progress();
     }
+    // "Reading images: 1,500 of 60,000." A phase without steps tells in words how far it is.
+    if (protocol::is_event(event, "phase") && protocol::text_at(event, "reason") != reason_) {
+        reason_ = protocol::text_at(event, "reason");
+        progress();
+    }
     std::int64_t step = protocol::whole_at(event, "step", -1);
     if (protocol::is_event(event, "steps")) {
         step = protocol::last_step(event);

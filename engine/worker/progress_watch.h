@@ -11,7 +11,8 @@
 namespace espalier {
 
 /// Watches whether a worker gets on. While it trains, its step number must not stand still for longer than 60 s or 20
-/// median steps, whichever is longer; in other phases it gets ten times as long. Twice that: the worker counts as hung.
+/// median steps, whichever is longer; in other phases it gets ten times as long
+/// (and a `phase` that says something new is progress, too). Twice that: the worker counts as hung.
 /// Only time in which the supervisor itself ran is counted, so a sleeping machine is no fault.
 class ProgressWatch {
 public:
@@ -38,6 +39,7 @@ private:
     bool warned_ = false;
     std::int64_t step_ = -1;
     std::string phase_ = "preparing";
+    std::string reason_;              ///< of the latest `phase`
     std::deque<double> step_seconds_; ///< of the latest steps
 };
 

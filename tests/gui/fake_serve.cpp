@@ -278,6 +278,22 @@ Json scan() {
             {"bad", Json::array()}, {"warnings", Json::array({"2,000 of them are the validation part."})}};
 }
 
+/// A folder as people have them: of many sizes, and with a file that is none.
+Json photos() {
+    return {{"kind", "folder"},
+            {"classes", Json::array({{{"name", "cat"}, {"count", 812}}, {{"name", "dog"}, {"count", 790}}})},
+            {"images", 1602},
+            {"width", 4000},
+            {"height", 3000},
+            {"channels", 3},
+            {"sizes", 12},
+            {"smallest", {640, 480}},
+            {"largest", {4000, 3000}},
+            {"bad", Json::array({{{"file", "cat/0412.jpg"}, {"reason", "half a file"}}})},
+            {"bad_count", 1200},
+            {"warnings", Json::array()}};
+}
+
 Json plan(const Json& config) {
     const double batch = protocol::number_at(config, "batch", 64);
     const double mega = 1024.0 * 1024;
@@ -335,7 +351,7 @@ Json answer(const protocol::Request& request) {
     if (request.name == "scan") {
         if (protocol::text_at(arguments, "data") == "idx:/nowhere")
             throw std::runtime_error("There is no folder /nowhere.");
-        return scan();
+        return protocol::text_at(arguments, "data").starts_with("folder:") ? photos() : scan();
     }
     if (request.name == "plan")
         return plan(arguments["config"]);

@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -213,6 +214,22 @@ private slots:
         QTest::mouseClick(dot, Qt::LeftButton);
         QCOMPARE(epochs->text(), QStringLiteral("12"));
         QVERIFY(!dot->isVisible());
+    }
+
+    void a_folder_of_photos_says_what_it_holds() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        auto* data = driver.find<QComboBox>(QStringLiteral("field-data"));
+        data->lineEdit()->selectAll();
+        QTest::keyClicks(data->lineEdit(), QStringLiteral("folder:/photos"));
+        const auto says = [&](const QString& part) {
+            const auto labels = driver.window->findChildren<QLabel*>();
+            return std::any_of(labels.begin(), labels.end(),
+                               [&](const QLabel* label) { return label->isVisible() && label->text().contains(part); });
+        };
+        QTRY_VERIFY(says(QStringLiteral("12 different sizes, from 640 × 480 to")));
+        QVERIFY(says(QStringLiteral("cannot be read:\ncat/0412.jpg (half a file)")));
+        QVERIFY(says(QStringLiteral("1,200")));
     }
 
     void another_protocol_is_refused_with_both_numbers() {

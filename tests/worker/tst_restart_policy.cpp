@@ -138,6 +138,24 @@ private slots:
         QCOMPARE(watch.tick(1s), Verdict::hung);
     }
 
+    void words_of_a_phase_are_progress() {
+        using namespace std::chrono_literals;
+        ProgressWatch watch(ProgressWatch::Seconds(5));
+        for (int i = 0; i < 20; ++i) {
+            watch.saw({{"type", "phase"}, {"phase", "preparing"}, {"reason", "Reading images: " + std::to_string(i)}});
+            for (int second = 0; second < 10; ++second) {
+                watch.saw({{"type", "heartbeat"}, {"phase", "preparing"}});
+                QCOMPARE(watch.tick(1s), ProgressWatch::Verdict::fine);
+            }
+        }
+        auto verdict = ProgressWatch::Verdict::fine;
+        for (int second = 0; second < 110 && verdict != ProgressWatch::Verdict::hung; ++second) {
+            watch.saw({{"type", "phase"}, {"phase", "preparing"}, {"reason", "Reading images: 19"}});
+            verdict = watch.tick(1s);
+        }
+        QCOMPARE(verdict, ProgressWatch::Verdict::hung);
+    }
+
     void heartbeats_without_steps_are_no_progress() {
         ProgressWatch watch(ProgressWatch::Seconds(5));
         auto heartbeat = protocol::make_event("heartbeat");
