@@ -80,6 +80,9 @@ public:
     void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) override {
         backend_->download(tensor, layout, device, host);
     }
+    [[nodiscard]] std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout) override {
+        return backend_->make_download(tensor, layout);
+    }
     bool tune(double seconds) override { return backend_->tune(seconds); }
     [[nodiscard]] Tuning tuning() const override { return backend_->tuning(); }
     void trim_caches() override { backend_->trim_caches(); }

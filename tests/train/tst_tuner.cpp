@@ -154,7 +154,7 @@ private slots:
             QVERIFY(!tuner.between_updates(++run.step));
         QCOMPARE(run.backend->plans, plans);
 
-        const auto passport = make_passport(run.setup);
+        const auto passport = make_passport(run.setup, Json::object());
         QCOMPARE(passport.at("tuning").at("timed"), 5);
         QVERIFY(passport.at("tuning").at("tuned_seconds") > passport.at("first_step_seconds"));
         QCOMPARE(passport.at("fallbacks").size(), std::size_t{1});
