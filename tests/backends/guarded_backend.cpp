@@ -114,27 +114,27 @@ Lowered GuardedBackend::guarded(Lowered lowered, const std::string& what) {
     return lowered;
 }
 
-Layout GuardedBackend::plain(const Shape& shape, DType type) const { return with_guard(backend_.plain(shape, type)); }
+Layout GuardedBackend::plain(const Shape& shape, DType type) const { return with_guard(inner().plain(shape, type)); }
 
 Lowered GuardedBackend::lower(const Graph& graph, const Op& op, std::span<const Layout> given,
                               std::span<const Layout> given_outputs) {
-    return guarded(backend_.lower(graph, op, without_guards(given), without_guards(given_outputs)), op.kind);
+    return guarded(inner().lower(graph, op, without_guards(given), without_guards(given_outputs)), op.kind);
 }
 
 Lowered GuardedBackend::reorder(const Tensor& tensor, const Layout& from, const Layout& to) {
     // A reorder's Lowered need not list its layouts: the plan knows them.
-    auto lowered = backend_.reorder(tensor, without_guard(from), without_guard(to));
+    auto lowered = inner().reorder(tensor, without_guard(from), without_guard(to));
     lowered.inputs = {without_guard(from)};
     lowered.outputs = {without_guard(to)};
     return guarded(std::move(lowered), "reorder");
 }
 
 void GuardedBackend::upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) {
-    backend_.upload(tensor, without_guard(layout), host, device);
+    inner().upload(tensor, without_guard(layout), host, device);
 }
 
 void GuardedBackend::download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) {
-    backend_.download(tensor, without_guard(layout), device, host);
+    inner().download(tensor, without_guard(layout), device, host);
 }
 
 } // namespace espalier::testing

@@ -73,10 +73,10 @@ private:
 
 Lowered ObservedBackend::lower(const Graph& graph, const Op& op, std::span<const Layout> given,
                                std::span<const Layout> given_outputs) {
-    auto lowered = backend_.lower(graph, op, given, given_outputs);
+    auto lowered = inner().lower(graph, op, given, given_outputs);
     if (wanted_(op))
         lowered.kernel =
-            std::make_unique<ObservedKernel>(std::move(lowered.kernel), backend_, graph, op, lowered, observer_);
+            std::make_unique<ObservedKernel>(std::move(lowered.kernel), inner(), graph, op, lowered, observer_);
     return lowered;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing of algorithms between updates, on a backend that pretends to have some: it computes as the reference does.
 #include "backends/registry.h"
+#include "plan/forwarding_backend.h"
 #include "train/evaluation.h"
 #include "train/passport.h"
 #include "train/tuner.h"
@@ -28,9 +29,9 @@ private:
 };
 
 /// The reference backend, whose convolutions are guessed at first and chosen after so many calls of tune().
-class TunableBackend final : public Backend {
+class TunableBackend final : public ForwardingBackend {
 public:
-    explicit TunableBackend(int problems) : inner_(make_backend("reference", {})) {
+    explicit TunableBackend(int problems) : ForwardingBackend(make_backend("reference", {})) {
         state.open = static_cast<std::size_t>(problems);
     }
 
@@ -52,13 +53,9 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "tunable"; }
     [[nodiscard]] bool in_host_memory() const override { return false; }
-    [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
-        return inner_->supports(graph, op);
-    }
-    [[nodiscard]] Layout plain(const Shape& shape, DType type) const override { return inner_->plain(shape, type); }
     [[nodiscard]] Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,
                                 std::span<const Layout> given_outputs) override {
-        auto lowered = inner_->lower(graph, op, given, given_outputs);
+        auto lowered = inner().lower(graph, op, given, given_outputs);
         if (op.kind.starts_with("conv2d")) {
             const bool chosen = state.timed > 0;
             plans += chosen ? 1 : 0;
@@ -68,21 +65,6 @@ public:
         }
         return lowered;
     }
-    [[nodiscard]] Lowered reorder(const Tensor& tensor, const Layout& from, const Layout& to) override {
-        return inner_->reorder(tensor, from, to);
-    }
-    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override { return inner_->allocate(bytes); }
-    void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) override {
-        inner_->upload(tensor, layout, host, device);
-    }
-    void download(const Tensor& tensor, const Layout& layout, const std::byte* device, void* host) override {
-        inner_->download(tensor, layout, device, host);
-    }
-    void synchronize() override {}
-    void poison(std::byte* device, std::size_t bytes) override { inner_->poison(device, bytes); }
-
-private:
-    std::unique_ptr<Backend> inner_;
 };
 
 /// A run that is set up on a tunable backend, with values in its plans.
