@@ -10,6 +10,7 @@
 #include <QProcess>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -19,6 +20,14 @@ namespace {
 using protocol::Reply;
 
 constexpr int look_around_ms = 50; ///< between two looks at a cancel
+constexpr int farewell_ms = 1000;  ///< for a killed child to be gone
+
+/// A child deep in a driver's call does not even heed SIGKILL before that call returns, and nobody waits for it: the
+/// main thread, which has an event loop, hears of its end.
+void abandon(QProcess* process) {
+    QObject::connect(process, &QProcess::finished, process, &QObject::deleteLater);
+    process->moveToThread(QCoreApplication::instance()->thread());
+}
 
 std::string last_line(QByteArray text) {
     text = text.trimmed();
@@ -29,13 +38,14 @@ std::string last_line(QByteArray text) {
 class Conversation {
 public:
     Conversation(const protocol::Request& request, const RequestContext& context) : context_(context) {
-        process_.start(QCoreApplication::applicationFilePath(), {"answer"});
+        process_->start(QCoreApplication::applicationFilePath(), {"answer"});
         for (const auto& line : protocol::to_lines(to_message(request)))
-            process_.write(line.data(), static_cast<qint64>(line.size()));
+            process_->write(line.data(), static_cast<qint64>(line.size()));
     }
     ~Conversation() {
-        process_.kill();
-        process_.waitForFinished();
+        process_->kill();
+        if (process_->state() != QProcess::NotRunning && !process_->waitForFinished(farewell_ms))
+            abandon(process_.release());
     }
     Conversation(const Conversation&) = delete;
     Conversation& operator=(const Conversation&) = delete;
@@ -43,11 +53,11 @@ public:
     Json answer(std::chrono::milliseconds patience) {
         QElapsedTimer waited;
         waited.start();
-        if (!process_.waitForStarted())
-            throw Error("The program cannot start itself for this request: " + process_.errorString().toStdString() +
+        if (!process_->waitForStarted())
+            throw Error("The program cannot start itself for this request: " + process_->errorString().toStdString() +
                         ".");
-        while (!answer_ && process_.state() != QProcess::NotRunning) {
-            process_.waitForReadyRead(look_around_ms);
+        while (!answer_ && process_->state() != QProcess::NotRunning) {
+            process_->waitForReadyRead(look_around_ms);
             read();
             context_.check();
             if (patience.count() > 0 && waited.elapsed() > patience.count())
@@ -68,7 +78,7 @@ public:
 
 private:
     void read() {
-        const auto bytes = process_.readAllStandardOutput();
+        const auto bytes = process_->readAllStandardOutput();
         reader_.feed({bytes.constData(), static_cast<std::size_t>(bytes.size())});
     }
 
@@ -89,15 +99,15 @@ private:
     }
 
     std::string death() {
-        const auto said = last_line(process_.readAllStandardError());
+        const auto said = last_line(process_->readAllStandardError());
         return "The process that asks the devices ended unexpectedly (" +
-               (process_.exitStatus() == QProcess::CrashExit ? "signal " : std::string("exit code ")) +
-               std::to_string(process_.exitCode()) + (said.empty() ? "" : ": " + said) +
+               (process_->exitStatus() == QProcess::CrashExit ? "signal " : std::string("exit code ")) +
+               std::to_string(process_->exitCode()) + (said.empty() ? "" : ": " + said) +
                "). Choose the cpu backend, or install the GPU's driver and this program again.";
     }
 
     const RequestContext& context_;
-    QProcess process_;
+    std::unique_ptr<QProcess> process_ = std::make_unique<QProcess>();
     Json parts_ = Json::object();
     std::optional<Reply> answer_;
     protocol::LineReader reader_{[this](const Json& message) { take(message); }};
@@ -134,7 +144,7 @@ void answer(const protocol::Request& request) {
 } // namespace
 
 bool is_for_child(const std::string& request) {
-    return request == "probe" || request == "plan" || request == "predict" || request == "evaluate";
+    return request == "plan" || request == "predict" || request == "evaluate";
 }
 
 Json answer_in_child(const std::string& request, const Json& arguments, const RequestContext& context,
@@ -145,7 +155,9 @@ Json answer_in_child(const std::string& request, const Json& arguments, const Re
 Json probe_in_child(const RequestContext& context, std::chrono::milliseconds patience, bool& complete) {
     try {
         return answer_in_child("probe", Json::object(), context, patience);
-    } catch (const DeviceError& error) {
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::device_fault)
+            throw;
         complete = false;
         return answer_in_child("probe", {{"unusable", {{"cuda", error.what()}}}}, context, patience);
     }
