@@ -65,6 +65,7 @@ private:
     std::optional<Tuner> tuner_;
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     bool recording_fault_told_ = false;
+    bool network_has_the_state_ = false; ///< values that belong to state_, so that they can be saved
 };
 
 RunOutcome Trainer::run() {
@@ -142,6 +143,7 @@ void Trainer::begin_or_resume() {
     loop_.emplace(setup_, state_, control_, events_);
     tuner_.emplace(setup_, events_, start_);
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
+    network_has_the_state_ = true;
     check_something_left(state_, setup_.config, setup_.sets);
 }
 
@@ -222,6 +224,7 @@ bool Trainer::test() {
     if (setup_.sets.test.empty())
         return true;
     control_.enter("evaluating");
+    network_has_the_state_ = false;
     if (state_.best_epoch > 0 && std::filesystem::exists(checkpoint_folder_.best()))
         setup_.network->load(load_checkpoint(checkpoint_folder_.best()).store);
     const auto feed = setup_.evaluation_feed(setup_.sets.test);
@@ -233,6 +236,7 @@ bool Trainer::test() {
         },
         [this] { return control_.leaving_step() && control_.stop_wanted(); });
     setup_.network->load(store_);
+    network_has_the_state_ = true;
     if (!totals)
         return false;
     state_.tested = true;
@@ -276,12 +280,14 @@ bool Trainer::pause_or_leave() {
     if (control_.stop_wanted())
         return false;
     save();
+    network_has_the_state_ = false;
     setup_.network->release();
     control_.enter("paused", "The memory is free again.");
     control_.wait_while_paused();
     if (control_.stop_wanted())
         return false;
     setup_.network->load(store_);
+    network_has_the_state_ = true;
     return true;
 }
 
@@ -293,7 +299,7 @@ void Trainer::save(bool best) {
 }
 
 RunOutcome Trainer::leave() {
-    if (loop_ && control_.phase() != "paused")
+    if (network_has_the_state_)
         save();
     if (loop_)
         write_passport();
@@ -343,9 +349,9 @@ RunOutcome Trainer::out_of_memory(const std::string& reason) {
     if (!next)
         return fail(reason, ExitCode::out_of_memory);
     try {
-        if (loop_)
-            save();                   // what the device holds is sound
-    } catch (const std::exception&) { // or is not there: the last checkpoint will do
+        if (network_has_the_state_ && !loop_->in_update())
+            save();
+    } catch (const std::exception&) { // the last checkpoint will do
     }
     return make_way(*next, ExitCode::out_of_memory);
 }

@@ -41,6 +41,7 @@ bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     feed_->start(state_.epoch, state_.epoch_step * setup_.config.accumulation, setup_.config.epochs);
     while (state_.epoch_step < setup_.steps_per_epoch) {
         if (safe_point() || !take_update()) {
+            in_update_ = false; // given up, if it was begun
             drain();
             feed_->stop();
             return false;
@@ -86,6 +87,7 @@ bool TrainingLoop::take_update() {
         if (!batch)
             throw Error("The data set ended in the middle of an epoch: batch " + std::to_string(first_batch + part) +
                         " of " + std::to_string(setup_.batches_per_epoch) + " is missing.");
+        in_update_ = true;
         if (!setup_.network->train(*batch, {taken.record.learning_rate, taken.record.step, part, parts}, profiled,
                                    interrupt))
             return false;
@@ -102,6 +104,7 @@ bool TrainingLoop::take_update() {
     taken_.push_back(std::move(taken));
     ++state_.step;
     ++state_.epoch_step;
+    in_update_ = false;
     if (profiled)
         read_results();
     return true;

@@ -40,6 +40,8 @@ public:
     bool train_epoch(const SafePoint& safe_point);
     /// Brings RunState and events up to the last update taken.
     void drain();
+    /// Whether an exception has left an update in its middle: then what the network holds belongs to no state.
+    [[nodiscard]] bool in_update() const { return in_update_; }
     /// Gives up what was loaded ahead.
     void stop_loading() { feed_->stop(); }
 
@@ -78,6 +80,7 @@ private:
     StepReporter reporter_;
     ResourceReporter resources_;
     bool safe_;
+    bool in_update_ = false;
     std::deque<Taken> taken_;             ///< updates whose results have not been read yet
     std::size_t parts_taken_ = 0;         ///< of these updates
     std::size_t parts_not_asked_for_ = 0; ///< since the history was asked for last
