@@ -275,11 +275,13 @@ std::vector<BatchResult> NetworkSession::take_results(const std::string& name, R
     return results(session_.get(name), rows, rows.written);
 }
 
-void NetworkSession::ask_for_history() {
-    if (training_.read == training_.written)
-        return;
-    session_.begin_get(history_name);
+bool NetworkSession::ask_for_history() {
+    if (asked_for_ > training_.read) // asked again and again, a slow device would never be done with the answer
+        return false;
+    if (training_.read < training_.written)
+        session_.begin_get(history_name);
     asked_for_ = training_.written;
+    return true;
 }
 
 std::vector<BatchResult> NetworkSession::take_ready_history() {

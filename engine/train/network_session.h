@@ -93,8 +93,9 @@ public:
     /// Results of the parts trained since the last call, in order. Call it at least every history_rows parts.
     [[nodiscard]] std::vector<BatchResult> take_history();
     /// The same without waiting: ask_for_history() is for the results of all parts trained so far, and
-    /// take_ready_history() gives them as soon as they are there, nothing before.
-    void ask_for_history();
+    /// take_ready_history() gives them as soon as they are there, nothing before. False, and nothing is asked, as long
+    /// as those that were asked for last are on their way.
+    bool ask_for_history();
     [[nodiscard]] std::vector<BatchResult> take_ready_history();
 
     /// False if `interrupt` left it. The result comes with take_evaluations().

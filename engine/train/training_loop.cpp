@@ -138,9 +138,8 @@ void TrainingLoop::read_results_if_due() {
         take(setup_.network->take_ready_history());
     if (parts_taken_ >= room || (waits && due)) {
         read_results();
-    } else if (!waits && (due || parts_not_asked_for_ >= room / 2)) {
+    } else if (!waits && (due || parts_not_asked_for_ >= room / 2) && setup_.network->ask_for_history()) {
         // A device of its own works on meanwhile.
-        setup_.network->ask_for_history();
         parts_not_asked_for_ = 0;
         last_reading_ = now;
     }
