@@ -74,8 +74,10 @@ bool TrainingLoop::take_update() {
     const auto first_batch = state_.epoch_step * config.accumulation;
     const auto parts = std::min(config.accumulation, setup_.batches_per_epoch - first_batch);
     const Interrupt leave = [this] { return control_.leaving_step(); };
-    const bool is_long = control_.is_long(seconds_an_image_ * static_cast<double>(setup_.images_per_step()));
-    const auto interrupt = is_long ? leave : Interrupt();
+    // A device of its own cannot go back to before a part that it was given.
+    const bool may_be_left = setup_.backend->in_host_memory() &&
+                             control_.is_long(seconds_an_image_ * static_cast<double>(setup_.images_per_step()));
+    const auto interrupt = may_be_left ? leave : Interrupt();
     std::int64_t images = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
         if (!feed_->wait(part == 0 ? leave : interrupt)) {
