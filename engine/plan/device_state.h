@@ -47,6 +47,12 @@ struct DeviceFacts {
     std::string name;                         ///< empty: nothing is known
     std::size_t memory = 0;                   ///< bytes of its own memory; 0: it uses the machine's
     std::map<std::string, double> peak_flops; ///< FLOP/s by precision ("fp16"); absent where the peak is not known
+
+    /// In that precision; 0: not known.
+    [[nodiscard]] double peak(const std::string& precision) const {
+        const auto found = peak_flops.find(precision);
+        return found == peak_flops.end() ? 0 : found->second;
+    }
 };
 
 } // namespace espalier

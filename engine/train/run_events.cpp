@@ -48,8 +48,8 @@ Json plan_event(RunSetup& setup) {
     event["toggles"] = toggles_in_force(config, network.precision());
     if (device.memory > 0)
         event["device_memory"] = device.memory;
-    if (const auto peak = device.peak_flops.find(network.precision()); peak != device.peak_flops.end())
-        event["peak_gflops"] = peak->second / 1e9;
+    if (const double peak = device.peak(network.precision()); peak > 0)
+        event["peak_gflops"] = peak / 1e9;
     event["passes"] = Json::array();
     for (const auto& pass : step.compiled.pass_order)
         event["passes"].push_back({{"pass", pass}, {"ops", step.compiled.ops_after.at(pass)}});

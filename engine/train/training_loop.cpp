@@ -22,18 +22,11 @@ constexpr double smallest_loss_scale = 1;        // of the op update_loss_scale
 constexpr std::int64_t profile_steps = 100;
 constexpr std::int64_t first_profiled_step = 10; // the first steps of a process are not typical
 
-/// Of the precision in force; 0: not known.
-double peak_flops(const RunSetup& setup) {
-    const auto peaks = setup.backend->device().peak_flops;
-    const auto found = peaks.find(setup.network->precision());
-    return found == peaks.end() ? 0 : found->second;
-}
-
 } // namespace
 
 TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
-    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()),
-      reporter_(events), resources_(events, peak_flops(setup), setup.backend->monitor()),
+    : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()), reporter_(events),
+      resources_(events, setup.backend->device().peak(setup.network->precision()), setup.backend->monitor()),
       safe_(setup.config.toggles.safe_mode) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
