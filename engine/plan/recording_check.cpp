@@ -2,6 +2,7 @@
 #include "plan/recording_check.h"
 
 #include "base/error.h"
+#include "base/faults.h"
 #include "plan/host_values.h"
 
 #include <cmath>
@@ -97,6 +98,7 @@ std::string check_recording(Backend& backend, Executor& executor, bool exact) {
         result.state = download_bytes(backend, result.address, value.layout.bytes);
         result.before = result.read(backend);
     }
+    faults::before_launch(); // an injected fault is of the device, not of the recording
     std::string fault;
     try {
         executor.replay();
