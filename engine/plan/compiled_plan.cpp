@@ -68,23 +68,21 @@ bool CompiledPlan::run_recorded() {
         executor_.replay();
         return true;
     }
-    auto& fault = session_.recording_fault;
     try {
         if (!executor_.record())
             return false;
     } catch (const DeviceError& error) {
-        fault = std::string("The step could not be recorded: ") + error.what();
+        session_.stop_recording(std::string("The step could not be recorded: ") + error.what());
         return false;
     }
-    fault = check_recording(session_.backend, executor_, session_.options.deterministic);
-    if (!fault.empty())
-        executor_.drop_recording();
+    if (auto fault = check_recording(session_.backend, executor_, session_.options.deterministic); !fault.empty())
+        session_.stop_recording(std::move(fault));
     return true;
 }
 
 bool CompiledPlan::run_profiled(const Interrupt& interrupt) {
     prepare_run();
-    return has_run_ = executor_.run_profiled(interrupt);
+    return has_run_ = executor_.run_profiled(!session_.recording_fault.empty(), interrupt);
 }
 
 std::vector<float> CompiledPlan::read(TensorId kept) const {

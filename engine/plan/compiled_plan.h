@@ -21,10 +21,12 @@ public:
     [[nodiscard]] std::vector<float> read(TensorId kept) const override;
     [[nodiscard]] std::span<const PlannedOp> ops() const override { return executor_.ops(); }
     [[nodiscard]] std::size_t launched() const override { return executor_.launched(); }
+    [[nodiscard]] bool launched_as_one() const override { return executor_.launched_as_one(); }
     [[nodiscard]] MemoryUse memory() const override;
     [[nodiscard]] double model_flops() const override { return executor_.program().model_flops; }
 
     [[nodiscard]] const Executor& executor() const { return executor_; }
+    void drop_recording() { executor_.drop_recording(); }
 
 private:
     /// Memory is there, the kernels know where, and from now on the arena holds this plan's tensors.

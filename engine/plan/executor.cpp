@@ -40,6 +40,7 @@ void Executor::bind(std::byte* arena, const PersistentTensors& persistent) {
 
 bool Executor::run(bool poison, const Interrupt& interrupt) {
     launched_ = 0;
+    launched_as_one_ = false;
     if (poison)
         poison_arena();
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
@@ -55,7 +56,7 @@ bool Executor::run(bool poison, const Interrupt& interrupt) {
 }
 
 bool Executor::record() {
-    if (!recording_ && !records_nothing_) {
+    if (!records_nothing_) {
         recording_ = backend_.record(kernels(), find_dependencies(accesses()));
         records_nothing_ = !recording_;
     }
@@ -64,6 +65,7 @@ bool Executor::record() {
 
 void Executor::replay() {
     launched_ = program_.steps.size();
+    launched_as_one_ = true;
     faults::before_launch();
     recording_->replay();
 }
@@ -80,10 +82,19 @@ std::vector<ValueId> Executor::results() const {
     return {results.begin(), results.end()};
 }
 
-bool Executor::run_profiled(const Interrupt& interrupt) {
+bool Executor::run_profiled(bool one_by_one, const Interrupt& interrupt) {
     launched_ = program_.steps.size();
+    launched_as_one_ = true; // unless the backend asks between them
     faults::before_launch();
-    const auto milliseconds = backend_.time(kernels(), [&](std::size_t next) { return leaves(next, interrupt); });
+    const auto leave = [&](std::size_t next) {
+        launched_ = next;
+        launched_as_one_ = false;
+        if (leaves(next, interrupt))
+            return true;
+        ++launched_;
+        return false;
+    };
+    const auto milliseconds = one_by_one ? backend_.Backend::time(kernels(), leave) : backend_.time(kernels(), leave);
     for (std::size_t i = 0; i < milliseconds.size(); ++i)
         program_.ops[i].milliseconds = milliseconds[i];
     return milliseconds.size() == program_.steps.size();

@@ -31,8 +31,8 @@ public:
     /// False if `interrupt` said leave between two kernels. It is asked before the first kernel of the update at the
     /// latest: from there on the step is run to its end.
     bool run(bool poison, const Interrupt& interrupt);
-    /// Records the launches, once after bind(); nothing runs. False where the backend records nothing. Throws
-    /// DeviceError if they cannot be recorded.
+    /// Records the launches, where that has not been tried since bind(); nothing runs. False where the backend records
+    /// nothing. Throws DeviceError if they cannot be recorded.
     [[nodiscard]] bool record();
     [[nodiscard]] bool recorded() const { return recording_ != nullptr; }
     void drop_recording() { recording_.reset(); }
@@ -40,10 +40,13 @@ public:
     void replay();
     /// What is there after a run: the parameters and buffers that it writes, and the kept values; each once.
     [[nodiscard]] std::vector<ValueId> results() const;
-    /// As run(), waiting for every kernel and writing its time into its PlannedOp.
-    bool run_profiled(const Interrupt& interrupt);
+    /// As run(), waiting for every kernel and writing its time into its PlannedOp. `one_by_one`: even if the backend
+    /// could time them in a recording.
+    bool run_profiled(bool one_by_one, const Interrupt& interrupt);
     /// How many of ops() were launched, or about to be, since the last run began: what a device error may be about.
     [[nodiscard]] std::size_t launched() const { return launched_; }
+    /// Whether they were launched as a whole, so that it may be about any of them.
+    [[nodiscard]] bool launched_as_one() const { return launched_as_one_; }
     /// Address of a value after bind().
     [[nodiscard]] std::byte* address(ValueId value) const { return addresses_[static_cast<std::size_t>(value)]; }
 
@@ -62,6 +65,7 @@ private:
     std::unique_ptr<Recording> recording_;
     bool records_nothing_ = false; ///< asked since bind(): the backend has nothing to gain by it
     std::size_t launched_ = 0;
+    bool launched_as_one_ = false;
     std::size_t first_update_ = 0; ///< first step that changes parameters; the number of steps if none does
     std::byte* base_ = nullptr;
     std::vector<std::byte*> addresses_; ///< of each value

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] virtual std::span<const PlannedOp> ops() const = 0;
     /// How many of ops() the last run has launched so far: a device error belongs to one of them, or to an earlier run.
     [[nodiscard]] virtual std::size_t launched() const = 0;
+    /// Whether they were launched as one recording, so that nothing tells them apart.
+    [[nodiscard]] virtual bool launched_as_one() const = 0;
     /// Exact: known after lowering, before the first run.
     [[nodiscard]] virtual MemoryUse memory() const = 0;
     /// FLOPs of forward and backward by NETWORKS.md section 4; recomputed ops are not counted.

@@ -83,6 +83,13 @@ void Session::State::ensure_memory() {
     arena = backend.allocate(bytes);
 }
 
+void Session::State::stop_recording(std::string reason) {
+    backend.synchronize(); // recordings may still be running
+    recording_fault = std::move(reason);
+    for (const auto& cached : plans)
+        cached.plan->drop_recording();
+}
+
 const PersistentTensors::Entry& Session::State::entry(const std::string& name) const {
     const auto index = persistent.find(name);
     if (index == PersistentTensors::none)

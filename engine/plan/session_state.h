@@ -32,6 +32,9 @@ struct Session::State {
     /// Takes memory for every parameter and buffer, and an arena for the largest plan in the cache. Counts up
     /// `generation` if the arena moves.
     void ensure_memory();
+    /// No step is replayed from now on, for that reason. Throws DeviceError if the device is lost, not a recording
+    /// alone.
+    void stop_recording(std::string reason);
     /// Throws ConfigError if no plan has that parameter or buffer.
     [[nodiscard]] const PersistentTensors::Entry& entry(const std::string& name) const;
     [[nodiscard]] std::vector<float> download(const Tensor& tensor, const Layout& layout,

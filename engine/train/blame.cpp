@@ -13,12 +13,12 @@ constexpr std::size_t launches_told = 8;
 
 Json names_of(const PlannedOp& op) { return {{"layer", op.layer}, {"kind", op.kind}, {"kernel", op.kernel}}; }
 
-std::string certainty(bool recorded, bool on_host, bool every_step_waits, std::int64_t step) {
+std::string certainty(bool as_one, bool on_host, bool every_step_waits, std::int64_t step) {
     const auto number = std::to_string(step);
     if (on_host)
         return "In update " + number + ", at this layer.";
     const std::string where =
-        recorded ? "The update was launched as a whole: any of its kernels may have failed" : "At or before this layer";
+        as_one ? "The update was launched as a whole: any of its kernels may have failed" : "At or before this layer";
     return where +
            (every_step_waits ? ", in update " + number + "." : ", in update " + number + " or one shortly before.");
 }
@@ -40,7 +40,7 @@ Json blame_record(const RunSetup& setup, const std::string& error, const std::st
                 {"launched", Json::array()}};
     if (!launched.empty()) {
         record.update(names_of(launched.front()));
-        record["certainty"] = certainty(!on_host && toggles.cuda_graphs, on_host, toggles.safe_mode, step);
+        record["certainty"] = certainty(network.launched_as_one(), on_host, toggles.safe_mode, step);
     }
     for (const auto& op : launched)
         record["launched"].push_back(names_of(op));

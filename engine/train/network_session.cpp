@@ -309,7 +309,7 @@ bool NetworkSession::evaluate(const BatchView& batch, const Interrupt& interrupt
 
 std::vector<float> NetworkSession::probabilities(std::span<const float> images, std::int64_t count) {
     const auto& step = evaluation_step(count, false);
-    auto& plan = plan_of(step);
+    auto& plan = plan_to_run(step);
     const std::vector<std::int32_t> labels(static_cast<std::size_t>(count), 0);
     plan.set_input("images", images.data(), images.size_bytes());
     plan.set_input("labels", labels.data(), labels.size() * sizeof(std::int32_t));

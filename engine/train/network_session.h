@@ -127,10 +127,12 @@ public:
     [[nodiscard]] double loss_scale_now() const;
     /// The ops that were launched last, the latest first, at most `count`; empty before the first step.
     [[nodiscard]] std::vector<PlannedOp> last_launched(std::size_t count) const;
+    /// Whether they were launched as one recording.
+    [[nodiscard]] bool launched_as_one() const { return running_ && running_->launched_as_one(); }
     [[nodiscard]] MemoryUse memory() const { return session_.memory(); }
     [[nodiscard]] std::size_t allocated() const { return session_.allocated(); }
-    /// Plans every step anew with what the backend has been tuned to since; values and slots stay. A step whose new plan
-    /// would not fit keeps its old one. References to plans end.
+    /// Plans every step anew with what the backend has been tuned to since; values and slots stay. A step whose new
+    /// plan would not fit keeps its old one. References to plans end.
     void replan();
     /// Gives all memory back. save() first; load() afterwards makes it ready again.
     void release();
