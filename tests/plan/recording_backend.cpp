@@ -8,23 +8,20 @@
 namespace espalier::testing {
 namespace {
 
-class StoredCalls final : public Recording {
+class LateDownload final : public Download {
 public:
-    StoredCalls(std::vector<Kernel*> kernels, bool fails, int& replays)
-        : kernels_(std::move(kernels)), fails_(fails), replays_(replays) {}
+    explicit LateDownload(std::unique_ptr<Download> download) : download_(std::move(download)) {}
 
-    void replay() override {
-        if (fails_)
-            throw DeviceError("This replay was made to fail.");
-        ++replays_;
-        for (auto* kernel : kernels_)
-            kernel->run();
+    void start(const std::byte* device) override {
+        download_->start(device);
+        questions_ = 0;
     }
+    [[nodiscard]] bool ready() const override { return ++questions_ > 2; }
+    void finish(void* host) override { download_->finish(host); }
 
 private:
-    std::vector<Kernel*> kernels_;
-    bool fails_;
-    int& replays_;
+    std::unique_ptr<Download> download_;
+    mutable int questions_ = 0;
 };
 
 /// Always the last kernel whose turn it may be.
@@ -43,6 +40,29 @@ std::vector<Kernel*> another_order(std::span<Kernel* const> kernels, std::span<c
 
 } // namespace
 
+class RecordingBackend::StoredCalls final : public Recording {
+public:
+    StoredCalls(RecordingBackend& backend, std::vector<Kernel*> kernels)
+        : backend_(backend), kernels_(std::move(kernels)) {
+        ++backend_.alive_;
+    }
+    ~StoredCalls() override { --backend_.alive_; }
+
+    void replay() override {
+        if (backend_.fault_ == Fault::fails_when_replayed)
+            throw DeviceError("This replay was made to fail.");
+        ++backend_.replays_;
+        for (auto* kernel : kernels_)
+            kernel->run();
+        if (backend_.after_replay)
+            backend_.after_replay();
+    }
+
+private:
+    RecordingBackend& backend_;
+    std::vector<Kernel*> kernels_;
+};
+
 std::unique_ptr<Recording> RecordingBackend::record(std::span<Kernel* const> kernels,
                                                     std::span<const std::vector<std::int32_t>> after) {
     if (fault_ == Fault::cannot_record)
@@ -51,7 +71,17 @@ std::unique_ptr<Recording> RecordingBackend::record(std::span<Kernel* const> ker
     auto order = another_order(kernels, after);
     if (fault_ == Fault::leaves_out_the_last)
         std::erase(order, kernels.back());
-    return std::make_unique<StoredCalls>(std::move(order), fault_ == Fault::fails_when_replayed, replays_);
+    return std::make_unique<StoredCalls>(*this, std::move(order));
+}
+
+std::vector<double> RecordingBackend::time(std::span<Kernel* const> kernels,
+                                           const std::function<bool(std::size_t next)>&) {
+    ++timed_;
+    return ForwardingBackend::time(kernels, [](std::size_t) { return false; });
+}
+
+std::unique_ptr<Download> RecordingBackend::make_download(const Tensor& tensor, const Layout& layout) {
+    return std::make_unique<LateDownload>(ForwardingBackend::make_download(tensor, layout));
 }
 
 } // namespace espalier::testing
