@@ -191,6 +191,12 @@ Json read_json(const fs::path& path) {
     }
 }
 
+Json read_object(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    auto json = Json::parse(file, nullptr, false);
+    return json.is_object() ? json : Json::object();
+}
+
 void write_json(const fs::path& path, const Json& json, FileOperations& operations) {
     write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", operations);
 }

@@ -61,6 +61,8 @@ private:
 
 /// Throws Error if the file cannot be read, ConfigError naming it if it holds no JSON.
 [[nodiscard]] Json read_json(const std::filesystem::path& path);
+/// The object in a JSON file; an empty one where there is none, or where the file is damaged: users may edit it.
+[[nodiscard]] Json read_object(const std::filesystem::path& path);
 /// Indented; written whole or not at all.
 void write_json(const std::filesystem::path& path, const Json& json,
                 FileOperations& operations = FileOperations::system());

@@ -20,6 +20,7 @@ void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore&
     state.loss_scale = setup.network->loss_scale();
     state.backend = setup.backend->name();
     state.precision = setup.network->precision();
+    state.precision_asked = setup.precision_asked;
     const CheckpointInfo info{.network = setup.config.network,
                               .step = state.step,
                               .run_state = state.to_json(),

@@ -27,7 +27,6 @@ std::optional<FallbackNote> less_memory(const RunConfig& config, const std::stri
         note.from = "off";
         note.to = "on";
         note.set = {{"toggles", {{"recompute", true}}}};
-        note.undo = {{"toggles", {{"recompute", false}}}};
         return note;
     }
     if (config.batch < smallest_parted_batch || config.accumulation > most_parts)
@@ -38,7 +37,6 @@ std::optional<FallbackNote> less_memory(const RunConfig& config, const std::stri
     note.from = std::to_string(config.batch);
     note.to = std::to_string(half) + ", " + std::to_string(parts) + " of them an update";
     note.set = {{"batch", half}, {"accumulation", parts}};
-    note.undo = {{"batch", config.batch}, {"accumulation", config.accumulation}};
     return note;
 }
 
@@ -49,7 +47,6 @@ std::optional<FallbackNote> wider_precision(std::string_view in_force, const std
     const bool has_bf16 = std::ranges::find(precisions, "bf16") != precisions.end();
     FallbackNote note{.rung = "precision", .from = "fp16", .to = has_bf16 ? "bf16" : "fp32", .reason = reason};
     note.set = {{"toggles", {{"precision", note.to}}}};
-    note.undo = {{"toggles", {{"precision", note.from}}}};
     return note;
 }
 

@@ -16,7 +16,7 @@ struct FallbackNote {
     std::string from, to, reason;
     std::string layer; ///< where it belongs to one
     Json set;          ///< settings that take the rung, laid over config.json; null where it is taken at every start
-    Json undo;         ///< settings that take it back; null where none do
+    Json undo;         ///< settings that take it back; null where none do, or where `set` tells the supervisor
 
     [[nodiscard]] Json to_json() const;
 };

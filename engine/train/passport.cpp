@@ -2,7 +2,6 @@
 #include "train/passport.h"
 
 #include "base/threads.h"
-#include "io/run_folder.h"
 #include "plan/session.h"
 
 #include <algorithm>
@@ -23,16 +22,6 @@ Json tuning_of(const RunSetup& setup) {
 
 } // namespace
 
-Json read_passport(const std::filesystem::path& file) {
-    if (!std::filesystem::exists(file))
-        return Json::object();
-    try {
-        return read_json(file);
-    } catch (const std::exception&) { // damaged: it is about to be written anew
-        return Json::object();
-    }
-}
-
 Json make_passport(RunSetup& setup, const Json& earlier) {
     auto& network = *setup.network;
     const auto& config = setup.config;
@@ -42,6 +31,8 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
         kernels.insert(op.kind + ": " + op.kernel);
 
     Json fallbacks = earlier.value("fallbacks", Json::array());
+    if (!fallbacks.is_array()) // users may edit the file
+        fallbacks = Json::array();
     for (const auto& note : setup.fallbacks)
         if (auto entry = note.to_json(); std::ranges::find(fallbacks, entry) == fallbacks.end())
             fallbacks.push_back(std::move(entry));

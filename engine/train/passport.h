@@ -10,7 +10,4 @@ namespace espalier {
 /// `earlier`: the run's passport before, whose fallbacks stay in it.
 [[nodiscard]] Json make_passport(RunSetup& setup, const Json& earlier);
 
-/// What a run's passport said before; an empty object where there is none.
-[[nodiscard]] Json read_passport(const std::filesystem::path& file);
-
 } // namespace espalier

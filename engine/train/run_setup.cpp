@@ -64,13 +64,13 @@ void take(RunSetup& setup, FallbackNote& note) {
     if (setup.config.data_on_device == "off")
         setup.device_data = nullptr;
     note.set = nullptr;
-    note.undo = nullptr;
 }
 
 /// What "auto" means for this run.
 void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
     auto& toggles = setup.config.toggles;
-    if (toggles.effective().precision != "auto")
+    setup.precision_asked = toggles.effective().precision;
+    if (setup.precision_asked != "auto")
         return;
     const auto candidates = setup.backend->automatic_precisions();
     if (kept.backend == setup.backend->name() && std::ranges::find(candidates, kept.precision) != candidates.end()) {
@@ -162,8 +162,7 @@ std::optional<FallbackNote> less_memory(const RunSetup& setup, const std::string
                         .from = "on the device",
                         .to = "sent by the host",
                         .reason = reason,
-                        .set = {{"data_on_device", "off"}},
-                        .undo = {{"data_on_device", setup.config.data_on_device}}};
+                        .set = {{"data_on_device", "off"}}};
 }
 
 std::size_t memory_limit(const RunConfig& config) {

@@ -19,6 +19,7 @@ struct RunSetup {
         config; ///< as it will run: the batch fits the set and memory, the network has the set's shape and classes
     RunSets sets;
     ChannelStatistics statistics;
+    std::string precision_asked = "auto"; ///< before "auto" was settled
     std::unique_ptr<Backend> backend;
     std::shared_ptr<const DeviceData> device_data; ///< null: the host sends every batch
     std::unique_ptr<NetworkSession> network;

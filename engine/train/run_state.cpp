@@ -49,6 +49,7 @@ Json RunState::to_json() const {
             {"loss_scale_good_steps", loss_scale.good_steps},
             {"backend", backend},
             {"precision", precision},
+            {"precision_asked", precision_asked},
             {"seconds", seconds},
             {"epoch_seconds", epoch_seconds},
             {"tested", tested}};
@@ -74,6 +75,7 @@ RunState RunState::from_json(const Json& json) {
                             json.value("loss_scale_good_steps", first.good_steps)};
         state.backend = json.value("backend", "");
         state.precision = json.value("precision", "");
+        state.precision_asked = json.value("precision_asked", state.precision_asked);
         state.epoch_seconds = json.value("epoch_seconds", 0.0);
         state.tested = json.value("tested", false);
         return state;

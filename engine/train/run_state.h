@@ -18,7 +18,7 @@ struct Totals {
     [[nodiscard]] double accuracy() const { return images > 0 ? correct / images : 0; }
 };
 
-/// Of fp16 (NETWORKS.md section 3).
+/// Of fp16: how the loss is scaled so that small gradients are not lost.
 struct LossScale {
     double scale = 65536;
     double good_steps = 0; ///< since it last changed
@@ -37,13 +37,14 @@ struct RunState {
     double best_accuracy = -1;   ///< of the validation part; -1: none yet
     std::int64_t best_epoch = 0;
     std::int64_t evaluations_since_best = 0;
-    std::int64_t bad_steps = 0; ///< steps in a row whose loss or gradient is not finite
-    LossScale loss_scale;       ///< when the checkpoint was written
-    std::string backend;        ///< and on what it was trained until then; empty: not known
-    std::string precision;      ///< in force there
-    double seconds = 0;         ///< time spent in training and evaluation
-    double epoch_seconds = 0;   ///< of it in the current epoch
-    bool tested = false;        ///< the test at the end is done
+    std::int64_t bad_steps = 0;           ///< steps in a row whose loss or gradient is not finite
+    LossScale loss_scale;                 ///< when the checkpoint was written
+    std::string backend;                  ///< and on what it was trained until then; empty: not known
+    std::string precision;                ///< in force there
+    std::string precision_asked = "auto"; ///< which the settings asked for there
+    double seconds = 0;                   ///< time spent in training and evaluation
+    double epoch_seconds = 0;             ///< of it in the current epoch
+    bool tested = false;                  ///< the test at the end is done
 
     void spend(double more) {
         seconds += more;

@@ -114,11 +114,12 @@ bool Trainer::set_up() {
     return setup_.network && !control_.stop_wanted();
 }
 
-/// Of the newest checkpoint: what "auto" has once come to stays, as long as the backend does.
+/// Of the newest checkpoint: what "auto" has once come to stays, as long as the backend does. What a rung or the user
+/// has set is no longer kept when the setting is "auto" again.
 KeptPrecision Trainer::kept_precision() const {
     try {
         const auto state = RunState::from_json(read_checkpoint_info(checkpoint_folder_.last()).run_state);
-        return {state.backend, state.precision};
+        return state.precision_asked == "auto" ? KeptPrecision{state.backend, state.precision} : KeptPrecision{};
     } catch (const Error&) {
         return {}; // none yet, or one that starting_point() will complain about
     }
@@ -272,7 +273,7 @@ bool Trainer::between_updates() {
 }
 
 void Trainer::write_passport() {
-    write_json(folder_.passport(), make_passport(setup_, read_passport(folder_.passport())));
+    write_json(folder_.passport(), make_passport(setup_, read_object(folder_.passport())));
 }
 
 /// Pauses if that was asked for; false if the run must be left.

@@ -31,7 +31,7 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     furthest_step_ = std::max(furthest_step_, death.step);
 
     if (death.bye == static_cast<int>(ExitCode::device_fault))
-        return after_device_fault(death.reason.empty() ? "The device failed." : death.reason, now);
+        return after_device_fault(death, death.reason.empty() ? "The device failed." : death.reason, now);
     if (death.bye && death.wants_change) {
         idle_changes_ = progress ? 0 : idle_changes_ + 1;
         if (idle_changes_ < limits_.changes_without_progress)
@@ -39,12 +39,12 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     }
     // What was a valid configuration before the fault is none now: the device is gone.
     if (death.bye == static_cast<int>(ExitCode::bad_configuration) && device_faults_ > 0)
-        return after_device_fault(death.reason, now);
+        return after_device_fault(death, death.reason, now);
     if (death.bye)
         return {Decision::Kind::end, {}, *death.bye, {}};
     const bool on_purpose = !death.crashed && !death.hung && death.exit_code > 0 && death.exit_code <= last_known_code;
     if (death.hung || (on_purpose && death.exit_code == static_cast<int>(ExitCode::device_fault)))
-        return after_device_fault(describe(death), now);
+        return after_device_fault(death, describe(death), now);
     if (on_purpose)
         return {Decision::Kind::end, {}, death.exit_code, describe(death)};
 
@@ -59,11 +59,17 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     return {Decision::Kind::restart, delay, 0, describe(death)};
 }
 
-Decision RestartPolicy::after_device_fault(const std::string& reason, Clock::time_point now) {
-    if (device_faults_ > 0 && now - last_device_fault_ > limits_.forgiven_after)
-        device_faults_ = 0;
+Decision RestartPolicy::after_device_fault(const WorkerDeath& death, const std::string& reason, Clock::time_point now) {
+    const bool forgiven = device_faults_ > 0 && now - last_device_fault_ > limits_.forgiven_after;
     last_device_fault_ = now;
-    switch (++device_faults_) {
+    device_faults_ = forgiven ? 1 : device_faults_ + 1;
+    if (forgiven && death.safe_mode)
+        return {Decision::Kind::restart, limits_.first_delay, 0, reason};
+    if (device_faults_ == 1 && death.safe_mode)
+        ++device_faults_;
+    if (device_faults_ == 2 && death.on_cpu)
+        ++device_faults_;
+    switch (device_faults_) {
     case 1:
         return {Decision::Kind::restart_in_safe_mode, limits_.first_delay, 0, reason};
     case 2:

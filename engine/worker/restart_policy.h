@@ -18,7 +18,9 @@ struct WorkerDeath {
     std::int64_t step = 0;       ///< furthest step it reported; 0: none
     std::string reason;          ///< of its `bye`
     std::string last_words;      ///< last line of its error channel
-    bool memory_ran_out = false; ///< the system has ended a process for want of memory while it lived
+    bool memory_ran_out = false; ///< the system has lately ended a process for want of memory
+    bool safe_mode = false;      ///< it ran in safe mode
+    bool on_cpu = false;         ///< it ran on the CPU
 };
 
 /// What the supervisor does about it.
@@ -31,9 +33,9 @@ struct Decision {
 };
 
 /// The ladder of restarts. A worker that says bye is believed, except for a device fault (code 4): that is answered
-/// with safe mode, then with the CPU; an hour without one is forgiven. One that made no progress counts as a device
-/// fault too. A worker that asks for other settings gets them. One that is killed or crashes is started again, ever
-/// more slowly, as long as steps are taken between deaths.
+/// with safe mode, then with the CPU, as far as it did not run so already; an hour without one is forgiven. One that
+/// made no progress counts as a device fault too. A worker that asks for other settings gets them. One that is killed
+/// or crashes is started again, ever more slowly, as long as steps are taken between deaths.
 class RestartPolicy {
 public:
     using Clock = std::chrono::steady_clock;
@@ -51,7 +53,8 @@ public:
     [[nodiscard]] Decision decide(const WorkerDeath& death, Clock::time_point now);
 
 private:
-    [[nodiscard]] Decision after_device_fault(const std::string& reason, Clock::time_point now);
+    [[nodiscard]] Decision after_device_fault(const WorkerDeath& death, const std::string& reason,
+                                              Clock::time_point now);
 
     Limits limits_;
     int idle_deaths_ = 0; ///< deaths in a row without a step further than before

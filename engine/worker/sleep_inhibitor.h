@@ -20,9 +20,12 @@ public:
     void hold(bool wanted);
 
 private:
+    void start();
+
     QString program_;
-    QProcess holder_;
     bool wanted_ = false;
+    bool letting_go_ = false; ///< the one that was started last has been told to end
+    QProcess holder_;
 };
 
 } // namespace espalier

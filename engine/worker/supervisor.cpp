@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "io/run_folder.h"
 
 #include <QCoreApplication>
 #include <algorithm>
@@ -20,22 +21,17 @@ std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string
 
 QString path_text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
-/// The JSON object in a file; an empty one where there is none.
-Json read_object(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    auto json = Json::parse(stream, nullptr, false);
-    return json.is_object() ? json : Json::object();
-}
-
-/// How many processes of this machine the system has ended for want of memory since it was started; 0 where it does
-/// not tell.
-std::int64_t processes_ended_for_memory() {
-    std::ifstream counters("/proc/vmstat");
-    std::string name;
-    for (std::int64_t value = 0; counters >> name >> value;)
-        if (name == "oom_kill")
-            return value;
-    return 0;
+/// What `patch` would overwrite: laid over the patched values, it brings back these. Null where there was nothing.
+Json before_patch(const Json& values, const Json& patch) {
+    Json before = Json::object();
+    for (const auto& [key, change] : patch.items()) {
+        const auto found = values.find(key);
+        if (found == values.end())
+            before[key] = nullptr;
+        else
+            before[key] = change.is_object() && found->is_object() ? before_patch(*found, change) : *found;
+    }
+    return before;
 }
 
 int starts_so_far(const std::filesystem::path& run) {
@@ -133,7 +129,10 @@ void Supervisor::start_worker() {
     bye_.reset();
     last_words_.clear();
     progress_.restart();
-    ended_for_memory_ = processes_ended_for_memory();
+    const auto config = read_object(RunFolder(run_).config());
+    const auto toggles = config.value("toggles", Json::object());
+    safe_mode_ = toggles.is_object() && toggles.value("safe_mode", Json()) == Json(true);
+    backend_ = protocol::text_at(config, "backend");
     ++starts_;
     worker_ = std::make_unique<WorkerProcess>(
         settings_.worker,
@@ -167,6 +166,8 @@ void Supervisor::take(Json event) {
     mark_superseded(event);
     progress_.saw(event);
     awake_.hold(progress_.phase() != "paused");
+    if (protocol::is_event(event, "plan"))
+        backend_ = protocol::text_at(event, "backend"); // what "auto" came to
     if (protocol::is_event(event, "bye"))
         bye_ = std::move(event); // recorded when it has really gone
     else
@@ -231,7 +232,11 @@ void Supervisor::worker_ended(bool crashed, int code) {
         death.reason = protocol::text_at(*bye_, "reason");
         death.wants_change = bye_->contains("next");
     }
-    death.memory_ran_out = processes_ended_for_memory() > ended_for_memory_;
+    const auto now = MemoryKills::Clock::now();
+    memory_kills_.look(now);
+    death.memory_ran_out = memory_kills_.recent(now);
+    death.safe_mode = safe_mode_;
+    death.on_cpu = backend_ == "cpu";
     death.crashed = crashed;
     death.exit_code = code;
     death.hung = hung_;
@@ -254,33 +259,24 @@ void Supervisor::decide(const WorkerDeath& death) {
     if (decision.kind == Decision::Kind::end)
         return end(decision.code, decision.reason, death.bye.has_value());
 
-    if (decision.kind == Decision::Kind::restart_changed) {
-        fall_back((*bye_)["next"]);
-    } else if (decision.kind == Decision::Kind::restart) {
-        auto warning = protocol::make_event("warning");
-        warning["text"] = decision.reason + " It is started again from the last checkpoint.";
-        record(std::move(warning));
-    } else {
-        fall_back(after_device_fault(decision));
-    }
+    if (decision.kind == Decision::Kind::restart)
+        warn(decision.reason + " It is started again from the last checkpoint.");
+    else
+        fall_back(decision);
     if (progress_.phase() == "paused")
         waiting_commands_.emplace_back("pause");
     restart_.start(decision.delay);
 }
 
 /// The rung that answers a device fault, with what is known of the fault.
-Json Supervisor::after_device_fault(const Decision& decision) const {
+Json Supervisor::after_device_fault(const Decision& decision, const Json& config) const {
     const bool to_cpu = decision.kind == Decision::Kind::restart_on_cpu;
-    const auto config = read_object(run_ / "config.json");
-    const auto toggles = config.value("toggles", Json::object());
-    const bool was_safe = toggles.is_object() && toggles.value("safe_mode", false);
     Json rung;
     rung["rung"] = to_cpu ? "cpu" : "safe_mode";
-    rung["from"] = to_cpu ? protocol::text_at(config, "backend") : was_safe ? "on" : "off";
+    rung["from"] = to_cpu ? protocol::text_at(config, "backend") : "off";
     rung["to"] = to_cpu ? "cpu" : "on";
     rung["reason"] = decision.reason;
     rung["set"] = to_cpu ? Json{{"backend", "cpu"}} : Json{{"toggles", {{"safe_mode", true}}}};
-    rung["undo"] = to_cpu ? Json{{"backend", rung["from"]}} : Json{{"toggles", {{"safe_mode", was_safe}}}};
     if (bye_ && bye_->contains("blame")) {
         const auto& blame = (*bye_)["blame"];
         for (const char* key : {"layer", "kernel", "memory", "step", "certainty"})
@@ -291,42 +287,52 @@ Json Supervisor::after_device_fault(const Decision& decision) const {
 }
 
 /// A rung of the ladder is a change of the run's configuration, so that the user sees it and can take it back.
-void Supervisor::fall_back(Json rung) {
-    const Json set = rung.value("set", Json::object());
-    rung.erase("set");
+void Supervisor::fall_back(const Decision& decision) {
     try {
-        if (auto config = read_object(run_ / "config.json"); !config.empty()) {
+        const RunFolder folder(run_);
+        auto config = read_object(folder.config());
+        Json rung =
+            decision.kind == Decision::Kind::restart_changed ? (*bye_)["next"] : after_device_fault(decision, config);
+        const Json set = rung.value("set", Json::object());
+        rung.erase("set");
+        if (!config.empty()) {
+            rung["undo"] = before_patch(config, set);
             config.merge_patch(set);
-            write_file_atomically(run_ / "config.json", config.dump(2) + '\n');
+            write_json(folder.config(), config);
         }
-        if (auto passport = read_object(run_ / "passport.json"); !passport.empty()) {
-            passport["fallbacks"].push_back(rung);
-            write_file_atomically(run_ / "passport.json", passport.dump(2) + '\n');
+        auto event = protocol::make_event("fallback");
+        event.update(rung);
+        record(std::move(event));
+        if (auto passport = read_object(folder.passport()); !passport.empty()) {
+            auto& fallbacks = passport["fallbacks"];
+            if (!fallbacks.is_array())
+                fallbacks = Json::array();
+            fallbacks.push_back(std::move(rung));
+            write_json(folder.passport(), passport);
         }
-    } catch (const Error& error) { // then the next worker tries as before
-        auto warning = protocol::make_event("warning");
-        warning["text"] = error.what();
-        record(std::move(warning));
+    } catch (const std::exception& error) { // then the next worker tries as before
+        warn(error.what());
     }
-    auto event = protocol::make_event("fallback");
-    event.update(rung);
-    record(std::move(event));
+}
+
+void Supervisor::warn(const std::string& text) {
+    auto warning = protocol::make_event("warning");
+    warning["text"] = text;
+    record(std::move(warning));
 }
 
 void Supervisor::watch() {
+    memory_kills_.look(MemoryKills::Clock::now());
     const auto elapsed = ProgressWatch::Seconds(static_cast<double>(since_tick_.restart()) / 1000.0);
     if (!worker_ || wish_ != Wish::run)
         return;
     switch (progress_.tick(elapsed)) {
     case ProgressWatch::Verdict::fine:
         break;
-    case ProgressWatch::Verdict::slow: {
-        auto warning = protocol::make_event("warning");
-        warning["text"] = "No progress for " + seconds_text(progress_.still_for()) + " in phase " + progress_.phase() +
-                          ". After as long again the worker is started anew.";
-        record(std::move(warning));
+    case ProgressWatch::Verdict::slow:
+        warn("No progress for " + seconds_text(progress_.still_for()) + " in phase " + progress_.phase() +
+             ". After as long again the worker is started anew.");
         break;
-    }
     case ProgressWatch::Verdict::hung:
         hung_ = true;
         worker_->terminate();

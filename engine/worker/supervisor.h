@@ -2,6 +2,7 @@
 #pragma once
 
 #include "worker/event_files.h"
+#include "worker/memory_kills.h"
 #include "worker/progress_watch.h"
 #include "worker/restart_policy.h"
 #include "worker/run_socket.h"
@@ -60,8 +61,9 @@ private:
     void noise(std::string_view text);
     void worker_ended(bool crashed, int code);
     void decide(const WorkerDeath& death);
-    [[nodiscard]] Json after_device_fault(const Decision& decision) const;
-    void fall_back(Json rung);
+    [[nodiscard]] Json after_device_fault(const Decision& decision, const Json& config) const;
+    void fall_back(const Decision& decision);
+    void warn(const std::string& text);
     void watch();
     void enter(const char* phase, const std::string& reason);
     void end(int code, const std::string& reason, bool said_bye);
@@ -76,6 +78,7 @@ private:
     RunSocket socket_;
     RestartPolicy policy_;
     ProgressWatch progress_;
+    MemoryKills memory_kills_;
     SleepInhibitor awake_; ///< while a worker is there that does not pause
     std::unique_ptr<WorkerProcess> worker_;
     QTimer restart_;
@@ -93,7 +96,8 @@ private:
     std::optional<Json> bye_;
     std::string refusal_; ///< why a worker of another version was sent away
     std::string last_words_;
-    std::int64_t ended_for_memory_ = 0; ///< processes of this machine, when the worker that runs now was started
+    bool safe_mode_ = false;                    ///< of the worker that runs now
+    std::string backend_;                       ///< the same: as its plan says, as the configuration wants it before
     std::vector<std::string> waiting_commands_; ///< came between two workers
 };
 

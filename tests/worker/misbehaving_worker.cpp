@@ -121,6 +121,12 @@ int main(int argc, char** argv) {
         std::abort();
     if (mode == "device_fault")
         return say_bye(starts <= 2 ? 4 : 0);
+    if (mode == "strange_change" && starts == 1) {
+        say(R"({"type":"bye","time":1,"code":1,"next":["a list"]})");
+        return 1;
+    }
+    if (mode == "strange_change")
+        return say_bye(0);
     if (mode == "hang_once") {
         say_steps(1, 5);
         if (starts == 1)

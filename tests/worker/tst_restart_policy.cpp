@@ -117,10 +117,26 @@ private slots:
         QCOMPARE(last.code, 4);
     }
 
-    void an_hour_without_a_device_fault_is_forgiven() {
+    void what_is_in_force_already_is_no_rung() {
+        using Kind = Decision::Kind;
+        const WorkerDeath safe{.bye = 4, .safe_mode = true}, on_cpu{.bye = 4, .on_cpu = true},
+            both{.bye = 4, .safe_mode = true, .on_cpu = true};
+        QCOMPARE(RestartPolicy().decide(safe, start).kind, Kind::restart_on_cpu);
+        QCOMPARE(RestartPolicy().decide(both, start).kind, Kind::end);
+        QCOMPARE(RestartPolicy().decide(both, start).code, 4);
         RestartPolicy policy;
-        QCOMPARE(policy.decide(bye(4), start).kind, Decision::Kind::restart_in_safe_mode);
-        QCOMPARE(policy.decide(bye(4), start + 61min).kind, Decision::Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(on_cpu, start).kind, Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(both, start).kind, Kind::end);
+    }
+
+    void an_hour_without_a_device_fault_is_forgiven() {
+        using Kind = Decision::Kind;
+        RestartPolicy policy;
+        QCOMPARE(policy.decide(bye(4), start).kind, Kind::restart_in_safe_mode);
+        QCOMPARE(policy.decide(bye(4), start + 61min).kind, Kind::restart_in_safe_mode);
+        const WorkerDeath safe{.bye = 4, .safe_mode = true};
+        QCOMPARE(policy.decide(safe, start + 122min).kind, Kind::restart); // as it was
+        QCOMPARE(policy.decide(safe, start + 123min).kind, Kind::restart_on_cpu);
     }
 
     void standing_still_is_warned_then_a_fault() {

@@ -171,6 +171,33 @@ private slots:
         QCOMPARE(config.at("toggles").at("fused"), Json(true));
     }
 
+    /// Users may edit both files, to anything.
+    void a_fall_back_survives_whatever_is_in_the_files() {
+        Supervised run("device_fault");
+        std::ofstream(run.run / "config.json") << R"({"backend":7,"toggles":"none"})";
+        std::ofstream(run.run / "passport.json") << R"({"fallbacks":{"none":true}})";
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("fallback"), 2L);
+        QCOMPARE(Json::parse(run.file("passport.json")).at("fallbacks").size(), std::size_t{2});
+
+        Supervised strange("strange_change");
+        std::ofstream(strange.run / "config.json") << "{}";
+        QCOMPARE(strange.wait(), 0);
+        QCOMPARE(strange.count("warning"), 1L);
+    }
+
+    void an_undo_brings_back_what_was_asked_for() {
+        Supervised run("device_fault");
+        const auto asked = R"({"backend":"auto","toggles":{"fused":true,"safe_mode":false}})";
+        std::ofstream(run.run / "config.json") << asked;
+        QCOMPARE(run.wait(), 0);
+        auto config = Json::parse(run.file("config.json"));
+        for (auto event = run.events.rbegin(); event != run.events.rend(); ++event)
+            if (protocol::is_event(*event, "fallback"))
+                config.merge_patch(event->at("undo"));
+        QCOMPARE(config, Json::parse(asked));
+    }
+
     void a_hung_worker_is_warned_about_and_replaced() {
         Supervised run("hang_once", 1s);
         QCOMPARE(run.wait(), 0);
