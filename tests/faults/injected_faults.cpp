@@ -24,8 +24,6 @@
 namespace espalier::faults {
 namespace {
 
-constexpr float far_too_much = 1e30F; // of a loss scale: it overflows in fp16 for dozens of steps
-
 struct Fault {
     std::string kind, argument;
     std::int64_t at = 0; ///< step, or number of the allocation; 0: always
@@ -143,9 +141,8 @@ bool refuses(const std::string& kind) { return Faults::instance().always("refuse
 bool spoils(const std::string& kind) { return Faults::instance().always("spoil", kind); }
 
 std::optional<float> loss_scale_at(std::int64_t step) {
-    if (Faults::instance().take("overflow", step))
-        return far_too_much;
-    return std::nullopt;
+    const auto fault = Faults::instance().take("overflow", step);
+    return fault ? std::optional(std::stof(fault->argument)) : std::nullopt;
 }
 
 } // namespace espalier::faults
