@@ -5,7 +5,7 @@
   GFLOPS:  those of the `resources` events with planned FLOPs times steps over this program's own clock,
   memory:  those of the process with what the device has less than before the run (cuMemGetInfo; on the CPU: VmRSS).
 
-    check_shown.py build/bin/espalier-train [--config FILE] [--steps 200] [--seconds 5] [--set key=value ...]
+    check_shown.py build/bin/espalier-train [--data SPEC] [--network JSON] [--batch 128] [--steps 200] [--seconds 5] [--set key=value ...]
 
 Ends with code 1 if one of them differs by more than 3 %.
 """
