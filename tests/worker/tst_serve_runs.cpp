@@ -12,6 +12,19 @@
 
 using namespace espalier;
 
+namespace {
+
+/// Of the phase that the run is in; 0 if that is another one.
+long heartbeats_in_phase(const std::vector<Json>& events, const char* phase) {
+    const auto begin = std::find_if(events.rbegin(), events.rend(),
+                                    [](const Json& event) { return protocol::is_event(event, "phase"); });
+    if (begin == events.rend() || protocol::text_at(*begin, "phase") != phase)
+        return 0;
+    return std::count_if(events.rbegin(), begin, [](const Json& e) { return protocol::is_event(e, "heartbeat"); });
+}
+
+} // namespace
+
 class TestServeRuns : public QObject {
     Q_OBJECT
 
@@ -105,13 +118,15 @@ private slots:
                              {"epochs", 9}};
         const auto path = serve.get("start", {{"config", config}, {"name", "slow"}}).value("path", "");
         const auto id = serve.ask("attach", {{"path", path}});
-        QVERIFY(serve.has_phase(id, "training"));
-        QTest::qWait(1000); // within the first step, even on a fast machine
+        const auto in_a_step = [&] { // two heartbeats after training began: a second of it
+            return QTest::qWaitFor([&] { return heartbeats_in_phase(serve.events_of(id), "training") >= 2; }, patient);
+        };
+        QVERIFY(in_a_step());
         QCOMPARE(serve.get("command", {{"path", path}, {"command", "pause"}}), Json::object());
         QTRY_COMPARE_WITH_TIMEOUT(state_of(path), std::string("paused"), patient);
         QCOMPARE(serve.get("command", {{"path", path}, {"command", "resume"}}), Json::object());
         QTRY_COMPARE_WITH_TIMEOUT(state_of(path), std::string("running"), patient);
-        QTest::qWait(500);
+        QVERIFY(in_a_step());
         QCOMPARE(serve.get("command", {{"path", path}, {"command", "stop"}}), Json::object());
         QCOMPARE(serve.answer(id), Json::object());
         QCOMPARE(state_of(path), std::string("stopped"));
@@ -126,10 +141,11 @@ private slots:
         ServeProcess serve(runs_.path());
         const Json config = {{"preset", "quick"},
                              {"backend", "reference"},
-                             // 40 to train with, soon done even under sanitizers, and 360 to evaluate.
-                             {"data", "synthetic:1x16x16,2,400"},
+                             // 400 to train with, soon done even under sanitizers, and far more to evaluate than
+                             // the fastest machine does before the stop has come.
+                             {"data", "synthetic:1x16x16,2,4000"},
                              {"validation_share", 0.9},
-                             {"batch", 10},
+                             {"batch", 100},
                              {"epochs", 3},
                              {"threads", 1}};
         const auto path = serve.get("start", {{"config", config}}).value("path", "");
