@@ -6,6 +6,7 @@
 #include "format.h"
 #include "json_convert.h"
 #include "run_fields.h"
+#include "toggle_words.h"
 #include "worker/protocol.h"
 
 #include <QHBoxLayout>
@@ -14,12 +15,47 @@
 #include <QScrollArea>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <cmath>
+#include <map>
 
 namespace espalier {
 
 namespace {
+
 constexpr int typing_ms = 150; ///< the fit is asked for after so long without a key
+
+/// Speeds of runs that differ in that toggle alone from what is asked for: "Measured: on 1,840 img/s, off 1,310 img/s."
+QString measured_cost(const Json& runs, const Json& in_force, const Toggle& toggle) {
+    const std::string name = toggle.name.toStdString();
+    const auto without = [&](Json toggles) {
+        if (toggles.is_object())
+            toggles.erase(name);
+        return toggles;
+    };
+    if (!runs.is_array() || !in_force.is_object())
+        return {};
+    std::map<QString, QString> speeds;
+    for (const Json& run : runs) {
+        const auto toggles = run.is_object() ? run.find("toggles") : run.end();
+        if (!run.is_object() || toggles == run.end() || !toggles->is_object() || !toggles->contains(name) ||
+            without(*toggles) != without(in_force))
+            continue;
+        const Json& value = (*toggles)[name];
+        const QString word = value.is_boolean()
+                                 ? (value.get<bool>() ? ConfigurePage::tr("on") : ConfigurePage::tr("off"))
+                             : value.is_string() ? to_qstring(value.get<std::string>())
+                                                 : QString();
+        speeds.try_emplace(word, format_count(std::round(protocol::number_at(run, "images_per_second"))));
+    }
+    if (speeds.size() < 2) // one alone tells nothing of a difference
+        return {};
+    QStringList words;
+    for (const auto& [value, speed] : speeds)
+        words.append(ConfigurePage::tr("%1 %2 img/s").arg(value, speed));
+    return ConfigurePage::tr("Measured here: %1.").arg(words.join(QStringLiteral(", ")));
 }
+
+} // namespace
 
 ConfigurePage::ConfigurePage(QWidget* parent)
     : QWidget(parent), title_(new QLabel), form_(new RunForm), data_(new DataPanel), fit_(new FitBar),
@@ -114,6 +150,7 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
         if (const Json value = at_path(config, field.path); !value.is_null())
             values[field.path] = to_variant(value);
     form_->set_fields(run_fields(), values);
+    apply_device();
     if (safe_mode)
         form_->set_value(QStringLiteral("toggles.safe_mode"), true);
     scanned_.clear();
@@ -165,27 +202,86 @@ void ConfigurePage::set_error(const QString& text) {
     set_starting(false);
 }
 
-void ConfigurePage::show_plan(const Json& plan) {
-    const Json memory = plan.contains("memory") ? plan["memory"] : Json::object();
+void ConfigurePage::set_device(const DeviceSummary& device) {
+    device_ = device;
+    apply_device();
+}
+
+void ConfigurePage::apply_device() {
+    for (const Toggle& toggle : toggles())
+        form_->set_refusal(QStringLiteral("toggles.") + toggle.name, toggle_refusal(toggle.name, device_));
+    for (const char* precision : {"fp16", "bf16", "tf32", "fp32"})
+        form_->set_choice_refusal(QStringLiteral("toggles.precision"), QLatin1String(precision),
+                                  precision_refusal(QLatin1String(precision), device_));
+}
+
+void ConfigurePage::show_fit(const Json& fit) {
+    const bool fits = protocol::flag_at(fit, "fits", true);
+    const Json asked = fit.contains("asked") && fit["asked"].is_object() ? fit["asked"] : fit;
+    const Json memory = asked.contains("memory") ? asked["memory"] : Json::object();
     const auto bytes = [&](const char* part) { return protocol::number_at(memory, part); };
-    const double limit = protocol::number_at(plan, "limit");
-    const double total = bytes("total");
-    const bool fits = protocol::flag_at(plan, "fits", true);
+    const double limit = protocol::number_at(fit, "limit");
+    const double device = protocol::number_at(fit, "device_memory");
+    const double others = protocol::number_at(fit, "used_by_others");
     fit_->set_parts({{tr("Weights"), Role::series1, bytes("weights")},
                      {tr("Optimizer"), Role::series4, bytes("optimizer")},
                      {tr("Activations"), Role::series3, bytes("activations")},
-                     {tr("Workspace"), Role::series2, bytes("workspace")}},
+                     {tr("Workspace"), Role::series2, bytes("workspace")},
+                     {tr("Data set"), Role::hint, bytes("data")}},
                     limit);
+    QStringList help;
+    if (device > 0)
+        help.append(tr("The device has %1.").arg(format_bytes(device)));
+    if (others > 0)
+        help.append(tr("%1 of it are in use by other programs, the desktop among them.").arg(format_bytes(others)));
+    if (limit > 0)
+        help.append(tr("A run may take %1.").arg(format_bytes(limit)));
+    fit_->set_help(help.join(QLatin1Char('\n')));
+
     QStringList more;
-    if (const double seconds = protocol::number_at(plan, "estimated_seconds"); seconds > 0)
+    const double largest = protocol::number_at(fit, "largest_batch");
+    if (!fits && largest > 0)
+        more.append(tr("largest batch that fits %1").arg(format_count(largest)));
+    if (const double seconds = protocol::number_at(fit, "estimated_seconds"); seconds > 0 && fits)
         more.append(tr("about %1").arg(format_about(seconds)));
-    more.append(tr("%1 parameters").arg(format_short(protocol::number_at(plan, "parameters"))));
-    if (!fits && protocol::number_at(plan, "largest_batch") > 0)
-        more.prepend(tr("fits at batch %1").arg(format_count(protocol::number_at(plan, "largest_batch"))));
-    const QString sizes =
-        limit > 0 ? tr("%1 of %2").arg(format_bytes(total), format_bytes(limit)) : format_bytes(total);
-    fit_->set_words(fits ? tr("%1 · fits").arg(sizes) : tr("%1 · does not fit").arg(sizes),
+    more.append(tr("%1 parameters").arg(format_short(protocol::number_at(fit, "parameters"))));
+    if (fits && largest > protocol::number_at(fit, "batch") && largest < static_cast<double>(images_))
+        more.append(tr("up to batch %1").arg(format_count(largest)));
+    const QString sizes = limit > 0 ? tr("%1 of %2").arg(format_bytes(bytes("total")), format_bytes(limit))
+                                    : format_bytes(bytes("total"));
+    const QString layer = text_at(asked, "layer");
+    fit_->set_words(fits              ? tr("%1 · fits").arg(sizes)
+                    : layer.isEmpty() ? tr("%1 · does not fit").arg(sizes)
+                                      : tr("%1 · fails at %2").arg(sizes, layer),
                     more.join(QStringLiteral(" · ")), fits ? Role::text : Role::attention);
+}
+
+void ConfigurePage::show_plan(const Json& plan) {
+    show_fit(plan);
+    show_costs(plan);
+}
+
+/// What the toggles cost, where that is known: from the plan, and from runs of the same configuration.
+void ConfigurePage::show_costs(const Json& plan) {
+    const Json recompute = plan.contains("recompute") ? plan["recompute"] : Json::object();
+    const double saves =
+        protocol::number_at(recompute, "memory_without") - protocol::number_at(recompute, "memory_with");
+    const double more = protocol::number_at(recompute, "more_flops");
+    const QString recompute_cost =
+        !recompute.is_object() || recompute.empty() ? QString()
+        : saves > 0
+            ? tr("Here it saves %1 and costs about %2 more arithmetic.").arg(format_bytes(saves), format_percent(more))
+            : tr("Here it would save nothing.");
+    const Json in_force = plan.contains("toggles") ? plan["toggles"] : Json::object();
+    for (const Toggle& toggle : toggles()) {
+        QStringList costs;
+        if (toggle.name == u"recompute" && !recompute_cost.isEmpty())
+            costs.append(recompute_cost);
+        if (const QString measured = measured_cost(plan.value("measured", Json::array()), in_force, toggle);
+            !measured.isEmpty())
+            costs.append(measured);
+        form_->set_cost(QStringLiteral("toggles.") + toggle.name, costs.join(QLatin1Char(' ')));
+    }
 }
 
 void ConfigurePage::show_plan_error(const QString& text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "worker/protocol.h"
+#include "device_summary.h"
 
 #include <QWidget>
 
@@ -28,8 +28,12 @@ public:
     [[nodiscard]] Json config() const; ///< what would be started: the preset's name and what differs from it
     [[nodiscard]] QString preset() const { return preset_; }
 
-    void show_plan(const Json& plan);
-    void show_no_plan(); ///< the engine cannot say beforehand
+    /// What can train here: toggles that change nothing there are greyed out, with the reason.
+    void set_device(const DeviceSummary& device);
+
+    void show_fit(const Json& fit);   ///< the quick part of the fit check
+    void show_plan(const Json& plan); ///< all of it
+    void show_no_plan();              ///< the engine cannot say beforehand
     void show_plan_error(const QString& text);
     void show_scan_progress(const Json& progress);
     void show_scan(const Json& scan);
@@ -49,7 +53,11 @@ private:
     void edited();
     void update_start();
 
+    void apply_device();
+    void show_costs(const Json& plan);
+
     QString preset_;
+    DeviceSummary device_;
     Json preset_config_ = Json::object();
     QString scanned_;
     qint64 images_ = 0;

@@ -26,7 +26,10 @@ void ConfigureRequests::ask_plan(const Json& config) {
                                    if (code != Machine::cancelled)
                                        page_->show_plan_error(text);
                                },
-                               {},
+                               [this](const Json& progress) {
+                                   if (const auto fit = progress.find("fit"); fit != progress.end() && fit->is_object())
+                                       page_->show_fit(*fit);
+                               },
                                {}});
 }
 

@@ -31,9 +31,18 @@ DeviceSummary summarize_devices(const Json& probe) {
         if (gpu)
             summary.reason.clear();
         const double bytes = protocol::number_at(device, "memory_bytes");
+        const double free = protocol::number_at(device, "free_bytes");
         summary.device = text_at(device, "name");
+        summary.backend = text_at(device, "backend");
+        summary.precisions.clear();
+        if (const auto list = device.find("precisions"); list != device.end() && list->is_array())
+            for (const Json& precision : *list)
+                if (precision.is_string())
+                    summary.precisions.append(to_qstring(precision.get<std::string>()));
         summary.line = tr("%1 ready").arg(shortened(summary.device)) +
-                       (bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes)) : QString());
+                       (free > 0    ? tr(" · %1 of %2 free").arg(format_bytes(free), format_bytes(bytes))
+                        : bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes))
+                                    : QString());
     }
     if (summary.device.isEmpty())
         summary.line = tr("No device can train here: %1").arg(summary.reason);

@@ -43,7 +43,7 @@ void MainMenu::add_run_menu() {
 void MainMenu::add_view_menu() {
     auto* view = addMenu(tr("View"));
     int index = 0;
-    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Log")}) {
+    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Layers"), tr("Log")}) {
         add(view, tab, QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + index)),
             [this, index] { emit tab_requested(index); });
         ++index;

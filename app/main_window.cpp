@@ -275,6 +275,7 @@ void MainWindow::show_device(const Json& probe) {
                                usable ? Role::good : Role::fault);
     gallery_->setToolTip(summary.reason);
     actions_->set_device(summary.line);
+    configure_->set_device(summary);
 }
 
 void MainWindow::update_controls() {

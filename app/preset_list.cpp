@@ -56,7 +56,7 @@ void PresetList::check(const QString& name) {
                      fits ? Role::good : Role::attention);
     };
     machine_->request(
-        "plan", Json{{"config", Json{{"preset", name.toStdString()}}}},
+        "plan", Json{{"config", Json{{"preset", name.toStdString()}}}, {"brief", true}},
         {take_plan, [this, name](const QString& text, int) { emit checked(name, text, {}, Role::attention); }, {}, {}});
 }
 

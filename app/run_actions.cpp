@@ -4,12 +4,14 @@
 #include "format.h"
 #include "json_convert.h"
 #include "report.h"
+#include "toggle_words.h"
 
 #include <QClipboard>
 #include <QDesktopServices>
 #include <QGuiApplication>
 #include <QInputDialog>
 #include <QUrl>
+#include <algorithm>
 
 namespace espalier {
 
@@ -20,7 +22,12 @@ Json safe_settings() { return {{"toggles", Json{{"safe_mode", true}}}}; }
 
 } // namespace
 
-RunActions::RunActions(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {}
+RunActions::RunActions(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {
+    connect(store, &RunStore::released, this, [this](const QString& path) {
+        if (const auto waiting = waiting_.find(path); waiting != waiting_.end())
+            store_->resume(path, waiting_.extract(waiting).mapped());
+    });
+}
 
 void RunActions::perform(const QString& action, const RunModel& run) {
     if (action == u"report") {
@@ -32,6 +39,8 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         more_epochs(run);
     } else if (action == u"resume_from") {
         choose_checkpoint(run.path());
+    } else if (action.startsWith(u"take_back:")) {
+        take_back(run, action.section(QLatin1Char(':'), 1));
     } else if (action == u"resume_safe") {
         resume(run.path(), true);
     } else if (action == u"resume_undone") {
@@ -45,6 +54,23 @@ void RunActions::perform(const QString& action, const RunModel& run) {
 
 void RunActions::resume(const QString& path, bool safe_mode) {
     store_->resume(path, safe_mode ? safe_settings() : Json::object());
+}
+
+void RunActions::take_back(const RunModel& run, const QString& rung) {
+    const auto& changes = run.changes();
+    const auto change = std::ranges::find(changes, rung, &RunModel::Fallback::rung); // the first knows the beginning
+    if (change == changes.end())
+        return;
+    const auto set = undo_of(rung, change->from);
+    if (!set)
+        return;
+    if (!store_->is_active(run.path())) {
+        store_->resume(run.path(), *set);
+        return;
+    }
+    waiting_[run.path()] = *set;
+    store_->command(run.path(), QStringLiteral("stop"));
+    emit told(tr("%1 is taken back: the run writes a checkpoint and goes on from there.").arg(toggle_title(rung)));
 }
 
 void RunActions::choose_checkpoint(const QString& path) {

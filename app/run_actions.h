@@ -3,12 +3,15 @@
 
 #include "run_store.h"
 
+#include <map>
+
 class QWidget;
 
 namespace espalier {
 
 /// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
-/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, report, folder.
+/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, report, folder,
+/// and take_back:RUNG.
 class RunActions : public QObject {
     Q_OBJECT
 
@@ -27,11 +30,14 @@ private:
     void resume(const QString& path, bool safe_mode);
     void choose_checkpoint(const QString& path);
     void more_epochs(const RunModel& run);
+    /// Goes on as it was before the engine changed that; a run that trains is stopped for it first.
+    void take_back(const RunModel& run, const QString& rung);
 
     RunStore* store_;
     QWidget* window_;
     QString device_;
     bool safe_mode_ = false;
+    std::map<QString, Json> waiting_; ///< what runs that are being stopped are resumed with
 };
 
 } // namespace espalier

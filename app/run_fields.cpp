@@ -1,14 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_fields.h"
 
+#include "toggle_words.h"
+
 #include <QCoreApplication>
+#include <algorithm>
 
 namespace espalier {
+
+namespace {
+
+/// The toggles behind the fields of the training, each with its sentence; those that few need are folded away.
+std::vector<FormField> with_toggles(std::vector<FormField> fields) {
+    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::run_fields", text); };
+    const auto first_advanced = std::ranges::find(fields, true, &FormField::advanced);
+    std::vector<FormField> usual, rare;
+    for (const Toggle& toggle : toggles()) {
+        FormField field;
+        field.path = QStringLiteral("toggles.") + toggle.name;
+        field.label = toggle.title;
+        field.sentence = toggle.sentence;
+        field.kind = FormField::Kind::toggle;
+        if (toggle.name == u"precision") {
+            field.kind = FormField::Kind::choice;
+            field.choices = {{"auto", tr("Automatic")},
+                             {"fp16", "fp16"},
+                             {"bf16", "bf16"},
+                             {"tf32", "tf32"},
+                             {"fp32", tr("fp32 (strict)")}};
+        }
+        field.advanced = toggle.name == u"deterministic" || toggle.name == u"reference_separable";
+        field.section = field.advanced ? tr("Execution") : tr("Safety and precision");
+        (field.advanced ? rare : usual).push_back(std::move(field));
+    }
+    fields.insert(first_advanced, usual.begin(), usual.end());
+    fields.insert(fields.end(), rare.begin(), rare.end()); // behind the other fields of the execution
+    return fields;
+}
+
+} // namespace
 
 const std::vector<FormField>& run_fields() {
     const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::run_fields", text); };
     using Kind = FormField::Kind;
-    static const std::vector<FormField> fields{
+    static const std::vector<FormField> plain{
         {"data",
          tr("Data"),
          tr("Data set"),
@@ -46,23 +81,6 @@ const std::vector<FormField>& run_fields() {
         {"batch", tr("Training"), tr("Batch"), Kind::integer, 1, 65536, {}, tr("Images of one step")},
         {"optimizer.learning_rate", tr("Training"), tr("Learning rate"), Kind::real, 1e-8, 100},
         {"seed", tr("Training"), tr("Seed"), Kind::integer, 0, 9e15, {}, tr("The same seed gives the same run")},
-        {"toggles.safe_mode",
-         tr("Safety and precision"),
-         tr("Safe mode"),
-         Kind::toggle,
-         0,
-         0,
-         {},
-         tr("The shortest pipeline: slower, and every step is checked")},
-        {"toggles.precision",
-         tr("Safety and precision"),
-         tr("Precision"),
-         Kind::choice,
-         0,
-         0,
-         {{"auto", tr("Automatic")}, {"fp32", tr("fp32 (strict)")}},
-         tr("Of the arithmetic; weights are always kept in fp32")},
-        {"toggles.fused", tr("Safety and precision"), tr("Fused kernels"), Kind::toggle},
         {"optimizer.kind",
          tr("Optimizer"),
          tr("Optimizer"),
@@ -131,17 +149,8 @@ const std::vector<FormField>& run_fields() {
          tr("Stop after so many evaluations without a better one; 0: never"),
          true},
         {"threads", tr("Execution"), tr("Threads"), Kind::integer, 0, 1024, {}, tr("0: all of the processor"), true},
-        {"toggles.recompute",
-         tr("Execution"),
-         tr("Recompute"),
-         Kind::toggle,
-         0,
-         0,
-         {},
-         tr("Less memory for more time"),
-         true},
-        {"toggles.deterministic", tr("Execution"), tr("Deterministic"), Kind::toggle, 0, 0, {}, {}, true},
     };
+    static const std::vector<FormField> fields = with_toggles(plain);
     return fields;
 }
 
@@ -168,6 +177,8 @@ const QMap<QString, QVariant>& field_defaults() {
         {"toggles.safe_mode", false},
         {"toggles.precision", "auto"},
         {"toggles.fused", true},
+        {"toggles.cuda_graphs", true},
+        {"toggles.reference_separable", false},
         {"toggles.recompute", false},
         {"toggles.deterministic", false},
     };

@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "json_convert.h"
+#include "toggle_words.h"
 #include "worker/protocol.h"
 
 #include <QDateTime>
@@ -32,7 +33,8 @@ const Json& object_at(const Json& fields, const char* key) {
 constexpr int smoothing_budget_ms = 15;
 constexpr std::size_t smoothing_slice = 50'000; ///< samples: about a millisecond
 
-constexpr std::array<const char*, 4> memory_parts = {"weights", "optimizer", "activations", "workspace"};
+constexpr std::array<const char*, memory_parts> memory_names{"weights", "optimizer", "activations", "workspace",
+                                                             "data"};
 
 } // namespace
 
@@ -112,6 +114,7 @@ void RunModel::reset() {
     validation_accuracy.clear();
     for (MetricSeries& series : memory)
         series.clear();
+    process.clear();
     gflops.clear();
     utilisation.clear();
     clock.clear();
@@ -127,6 +130,11 @@ void RunModel::reset() {
     warnings_ = 0;
     fallbacks_.clear();
     undo_ = Json::object();
+    changes_.clear();
+    layer_places_.clear();
+    ++layers_version_;
+    profiled_step_ = 0;
+    profiled_milliseconds_ = 0;
     images_per_second_ = step_seconds_ = 0;
     pace_time_ = pace_step_ = event_time_ = 0;
     resources_ = Json::object();
@@ -204,17 +212,10 @@ void RunModel::apply(const RunEvent& event) {
         take_checkpoint(event);
     } else if (event.type == "resources") {
         take_resources(event);
+    } else if (event.type == "layers") {
+        take_layers(event);
     } else if (event.type == "fallback") {
-        story_ = tr("%1 → %2: %3")
-                     .arg(text_at(event.fields, "from"), text_at(event.fields, "to"), text_at(event.fields, "reason"));
-        fallbacks_.append(story_);
-        if (const auto undo = event.fields.find("undo"); undo != event.fields.end() && undo->is_object()) {
-            Json all = *undo; // of two changes of one setting the earlier one's way back counts
-            all.merge_patch(undo_);
-            undo_ = std::move(all);
-        }
-        markers_.push_back({static_cast<double>(step_), Role::attention, story_});
-        note(event, tr("Fallback: %1").arg(story_), Role::attention);
+        take_fallback(event);
     } else if (event.type == "warning") {
         ++warnings_;
         note(event, text_at(event.fields, "text"), Role::attention);
@@ -317,9 +318,14 @@ void RunModel::take_plan(const RunEvent& event) {
     plan.device = text_at(fields, "device", plan.device);
     plan.precision = text_at(fields, "precision", plan.precision);
     const Json& bytes = object_at(fields, "memory");
-    for (std::size_t i = 0; i < memory_parts.size(); ++i)
-        plan.memory[i] = number(bytes, memory_parts[i], plan.memory[i]);
+    for (std::size_t i = 0; i < memory_parts; ++i)
+        plan.memory[i] = number(bytes, memory_names[i], plan.memory[i]);
     plan.memory_total = number(bytes, "total", plan.memory_total);
+    plan.limit = number(fields, "limit", plan.limit);
+    plan.device_memory = number(fields, "device_memory", plan.device_memory);
+    plan.peak_gflops = number(fields, "peak_gflops", plan.peak_gflops);
+    if (const Json& toggles = object_at(fields, "toggles"); !toggles.empty())
+        plan.toggles = toggles;
     const auto each = [&](const char* key, auto&& take) {
         if (const auto list = fields.find(key); list != fields.end() && list->is_array())
             for (const Json& item : *list)
@@ -341,10 +347,24 @@ void RunModel::take_plan(const RunEvent& event) {
         if (shape != layer.end() && shape->is_array())
             for (const Json& extent : *shape)
                 extents.append(QString::number(protocol::to_double(extent), 'f', 0));
-        plan.layers.push_back({text_at(layer, "layer"), text_at(layer, "kind"),
-                               extents.isEmpty() ? text_at(layer, "shape") : extents.join(QStringLiteral(" × ")),
-                               format_count(number(layer, "parameters")), format_short(number(layer, "flops"))});
+        LayerRow row{text_at(layer, "layer"),
+                     text_at(layer, "kind"),
+                     extents.isEmpty() ? text_at(layer, "shape").replace(QLatin1Char('x'), QStringLiteral("×"))
+                                       : extents.join(QStringLiteral("×")),
+                     text_at(layer, "kernel"),
+                     number(layer, "parameters"),
+                     number(layer, "flops")};
+        row.memory = number(layer, "memory", LayerRow::unknown);
+        plan.layers.push_back(std::move(row));
     });
+    if (!protocol::flag_at(fields, "continued")) { // another plan: times of the old one say nothing of it
+        profiled_step_ = 0;
+        profiled_milliseconds_ = 0;
+    }
+    layer_places_.clear();
+    for (std::size_t i = 0; i < plan.layers.size(); ++i)
+        layer_places_[plan.layers[i].layer] = i;
+    ++layers_version_;
     clock.set_steps_per_epoch(plan.steps_per_epoch);
     const bool first = !plan_;
     plan_ = std::move(plan);
@@ -411,6 +431,48 @@ void RunModel::take_resources(const RunEvent& event) {
         take_samples(event);
 }
 
+void RunModel::take_layers(const RunEvent& event) {
+    const auto list = event.fields.find("layers");
+    if (!plan_ || list == event.fields.end() || !list->is_array())
+        return;
+    if (!protocol::flag_at(event.fields, "continued"))
+        profiled_milliseconds_ = 0;
+    for (const Json& item : *list) {
+        if (!item.is_object())
+            continue;
+        const auto place = layer_places_.find(text_at(item, "layer"));
+        if (place == layer_places_.end())
+            continue;
+        LayerRow& row = plan_->layers[place->second];
+        row.milliseconds = number(item, "ms", LayerRow::unknown);
+        row.forward_milliseconds = number(item, "forward_ms", LayerRow::unknown);
+        row.gflops = number(item, "gflops", LayerRow::unknown);
+        row.gbps = number(item, "gbps", LayerRow::unknown);
+        row.memory = number(item, "memory", row.memory);
+        row.kernel = text_at(item, "kernel", row.kernel);
+        if (std::isfinite(row.milliseconds))
+            profiled_milliseconds_ += row.milliseconds;
+    }
+    if (event.step > 0)
+        profiled_step_ = event.step;
+    ++layers_version_;
+}
+
+void RunModel::take_fallback(const RunEvent& event) {
+    changes_.push_back({text_at(event.fields, "rung"), text_at(event.fields, "from"), text_at(event.fields, "to"),
+                        text_at(event.fields, "reason"), step_});
+    const Fallback& change = changes_.back();
+    story_ = tr("%1: %2 → %3: %4").arg(toggle_title(change.rung), change.from, change.to, change.reason);
+    fallbacks_.append(story_);
+    markers_.push_back({static_cast<double>(step_), Role::attention, story_});
+    note(event, tr("Fallback: %1").arg(story_), Role::attention);
+    if (const auto undo = event.fields.find("undo"); undo != event.fields.end() && undo->is_object()) {
+        Json all = *undo; // of two changes of one setting the earlier one's way back counts
+        all.merge_patch(undo_);
+        undo_ = std::move(all);
+    }
+}
+
 void RunModel::take_samples(const RunEvent& event) {
     const auto& steps = event.samples.at("step");
     for (std::size_t row = 0; row < steps.size(); ++row) {
@@ -425,11 +487,15 @@ void RunModel::take_sample(std::int64_t at, const Json& fields) {
     const Json& bytes = object_at(fields, "memory");
     if (!bytes.empty()) {
         double sum = 0;
-        for (std::size_t i = 0; i < memory_parts.size(); ++i) {
-            sum += number(bytes, memory_parts[i]);
+        for (std::size_t i = 0; i < memory_parts; ++i) {
+            sum += number(bytes, memory_names[i]);
             memory[i].append(at, static_cast<float>(sum));
         }
     }
+    if (bytes.contains("process"))
+        process.append(at, static_cast<float>(number(bytes, "process")));
+    if (fields.contains("utilisation"))
+        utilisation.append(at, static_cast<float>(number(fields, "utilisation", std::nan(""))));
     if (fields.contains("gflops"))
         gflops.append(at, static_cast<float>(number(fields, "gflops", std::nan(""))));
     if (fields.contains("images_per_second"))
@@ -444,7 +510,9 @@ void RunModel::take_back(std::int64_t step) {
     validation_accuracy.truncate_after(step);
     for (MetricSeries& series : memory)
         series.truncate_after(step);
+    process.truncate_after(step);
     gflops.truncate_after(step);
+    utilisation.truncate_after(step);
     clock.truncate_after(static_cast<double>(step));
     std::erase_if(markers_, [&](const PlotMarker& marker) { return marker.position > static_cast<double>(step); });
     for (TimelinePhase& phase : phases_)

@@ -2,15 +2,18 @@
 #pragma once
 
 #include "event_stream.h"
+#include "layer_table.h"
 #include "log_view.h"
 #include "metric_series.h"
 #include "plot_overlay.h"
+#include "run_overview.h"
 #include "run_state.h"
 #include "step_clock.h"
 #include "timeline.h"
 
 #include <QObject>
 #include <array>
+#include <map>
 #include <optional>
 
 namespace espalier {
@@ -47,14 +50,23 @@ public:
         double epoch = 0;
         QString file;
     };
+    /// Something that the engine changed by itself so that the run could go on.
+    struct Fallback {
+        QString rung, from, to, reason; ///< rung: the toggle, or "batch", "device" ...
+        std::int64_t step = 0;
+    };
     struct Plan {
         double parameters = 0, flops = 0, steps_per_epoch = 0;
         std::int64_t epochs = 0, batch = 0;
         QString backend, device, precision;
-        std::array<double, 4> memory{}; ///< bytes: weights, optimizer, activations, workspace
+        std::array<double, memory_parts> memory{}; ///< bytes, in the order of memory_parts
         double memory_total = 0;
+        double limit = 0;              ///< bytes that the run may take; 0: not known
+        double device_memory = 0;      ///< bytes; 0: the device uses the machine's
+        double peak_gflops = 0;        ///< of the device in this precision; 0: not known
+        Json toggles = Json::object(); ///< those in force, by name; empty: an engine that does not tell
         QStringList passes, notes;
-        std::vector<std::array<QString, 5>> layers; ///< layer, kind, shape, parameters, FLOPs
+        std::vector<LayerRow> layers; ///< with the times of the newest sample
     };
 
     explicit RunModel(QString path, QObject* parent = nullptr);
@@ -87,9 +99,15 @@ public:
     [[nodiscard]] const std::optional<Plan>& plan() const { return plan_; }
     [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
     [[nodiscard]] int warnings() const { return warnings_; }
-    [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }
+    [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }       ///< in words
+    [[nodiscard]] const std::vector<Fallback>& changes() const { return changes_; } ///< the same
     /// Settings with which a resume takes the fallbacks of the last run through back; empty if none can be.
     [[nodiscard]] const Json& undo() const { return undo_; }
+    [[nodiscard]] bool on_gpu() const { return plan_ && plan_->backend == QLatin1String("cuda"); }
+    /// Counts up whenever a layer has other numbers.
+    [[nodiscard]] int layers_version() const { return layers_version_; }
+    [[nodiscard]] std::int64_t profiled_step() const { return profiled_step_; } ///< 0: none has been timed by layers
+    [[nodiscard]] double profiled_milliseconds() const { return profiled_milliseconds_; }
     [[nodiscard]] std::optional<double> best_accuracy() const { return best_accuracy_; }
     [[nodiscard]] std::int64_t best_epoch() const { return best_epoch_; }
     [[nodiscard]] std::optional<double> best_loss() const { return best_loss_; }
@@ -104,7 +122,8 @@ public:
 
     SmoothedSeries loss, accuracy;
     MetricSeries validation_loss, validation_accuracy;
-    std::array<MetricSeries, 4> memory; ///< sums: weights; and optimizer; and activations; and workspace
+    std::array<MetricSeries, memory_parts> memory; ///< sums: weights; and optimizer; and activations ...
+    MetricSeries process;                          ///< memory of the process on the device that trains
     MetricSeries gflops, utilisation;
     StepClock clock;
 
@@ -119,6 +138,8 @@ private:
     void take_evaluation(const RunEvent& event);
     void take_checkpoint(const RunEvent& event);
     void take_resources(const RunEvent& event);
+    void take_layers(const RunEvent& event);
+    void take_fallback(const RunEvent& event);
     void take_samples(const RunEvent& event);
     void take_sample(std::int64_t at, const Json& fields);
     void take_back(std::int64_t step);
@@ -137,6 +158,11 @@ private:
     int warnings_ = 0;
     QStringList fallbacks_;
     Json undo_ = Json::object();
+    std::vector<Fallback> changes_;
+    std::map<QString, std::size_t> layer_places_; ///< in plan_->layers
+    int layers_version_ = 0;
+    std::int64_t profiled_step_ = 0;
+    double profiled_milliseconds_ = 0;
     double images_per_second_ = 0, step_seconds_ = 0;
     double pace_time_ = 0, pace_step_ = 0, event_time_ = 0; ///< where the measured pace began
     Json resources_ = Json::object();

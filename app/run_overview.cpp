@@ -70,11 +70,12 @@ private:
     std::size_t count_;
 };
 
-std::array<MetricSeries, 4> memory_of(const Buckets& buckets) {
-    std::array<MetricSeries, 4> memory;
+std::array<MetricSeries, memory_parts> memory_of(const Buckets& buckets) {
+    std::array<MetricSeries, memory_parts> memory;
     std::vector<float> sum;
-    const std::array<const char*, 4> parts{"resources.memory.weights", "resources.memory.optimizer",
-                                           "resources.memory.activations", "resources.memory.workspace"};
+    const std::array<const char*, memory_parts> parts{"resources.memory.weights", "resources.memory.optimizer",
+                                                      "resources.memory.activations", "resources.memory.workspace",
+                                                      "resources.memory.data"};
     for (std::size_t part = 0; part < parts.size(); ++part) {
         const auto bytes = buckets.values(parts[part], "high");
         sum.resize(std::max(sum.size(), bytes.size()));
@@ -103,7 +104,9 @@ std::optional<RunOverview> read_overview(const Json& overview) {
         result.validation_loss = buckets.mean("validation.loss");
         result.validation_accuracy = buckets.mean("validation.accuracy");
         result.memory = memory_of(buckets);
+        result.process = buckets.mean("resources.memory.process");
         result.gflops = buckets.range("resources.gflops");
+        result.utilisation = buckets.mean("resources.utilisation");
         double seconds = 0;
         const auto pace = buckets.values("seconds", "mean");
         for (std::size_t i = 0; i < pace.size(); ++i) {

@@ -10,14 +10,18 @@
 
 namespace espalier {
 
+/// Kinds of memory that are told apart: weights, optimizer, activations, workspace, and a data set on the device.
+inline constexpr std::size_t memory_parts = 5;
+
 /// The past of a long run in about a thousand buckets (docs/PROTOCOL.md): drawn while all of it is on its way.
 struct RunOverview {
     std::int64_t steps = 0;                                ///< the newest
     std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
     MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
     MetricSeries validation_loss, validation_accuracy;
-    std::array<MetricSeries, 4> memory; ///< sums, as in RunModel
-    MetricSeries gflops;
+    std::array<MetricSeries, memory_parts> memory; ///< sums, as in RunModel
+    MetricSeries process;
+    MetricSeries gflops, utilisation;
     StepClock clock;
 };
 

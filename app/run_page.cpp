@@ -2,11 +2,13 @@
 #include "run_page.h"
 
 #include "format.h"
+#include "layers_view.h"
 #include "metric_tile.h"
 #include "plot_group.h"
 #include "progress_header.h"
 #include "setup_view.h"
 #include "state_band.h"
+#include "toggle_words.h"
 #include "worker/protocol.h"
 
 #include <QDateTime>
@@ -38,6 +40,23 @@ int direction(const MetricSeries& series) {
     return now > then ? 1 : -1;
 }
 
+/// Memory by what it is for, and who else has some.
+QString memory_story(const Json& sizes) {
+    QStringList lines;
+    for (const auto& [key, text] : {std::pair{"weights", RunPage::tr("Weights: %1")},
+                                    {"optimizer", RunPage::tr("Optimizer: %1")},
+                                    {"activations", RunPage::tr("Activations: %1")},
+                                    {"workspace", RunPage::tr("Workspace: %1")},
+                                    {"data", RunPage::tr("Data set: %1")},
+                                    {"process", RunPage::tr("This process, with libraries: %1")},
+                                    {"device", RunPage::tr("All programs on the device: %1")},
+                                    {"device_total", RunPage::tr("The device has: %1")},
+                                    {"host", RunPage::tr("Memory of the machine: %1")}})
+        if (const double bytes = protocol::number_at(sizes, key, -1); bytes >= 0)
+            lines.append(text.arg(format_bytes(bytes)));
+    return lines.join(QLatin1Char('\n'));
+}
+
 double newest(const MetricSeries& series) { return series.empty() ? std::nan("") : series.value_at(series.size() - 1); }
 
 } // namespace
@@ -45,7 +64,7 @@ double newest(const MetricSeries& series) { return series.empty() ? std::nan("")
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent), header_(new ProgressHeader), band_(new StateBand), tile_row_(new QWidget), tabs_(new QTabBar),
       pages_(new QStackedWidget), plots_(new PlotGroup), timeline_(new Timeline), log_(new LogView),
-      setup_(new SetupView), folder_(new QPushButton(tr("Open folder"))) {
+      setup_(new SetupView), layers_(new LayersView), folder_(new QPushButton(tr("Open folder"))) {
     folder_->setProperty("kind", "quiet");
     folder_->setObjectName(QStringLiteral("openFolder"));
     const auto paint = [this] {
@@ -76,7 +95,7 @@ RunPage::RunPage(QWidget* parent)
     tabs_->setDrawBase(false);
     tabs_->setObjectName(QStringLiteral("tabs"));
     tabs_->setAccessibleName(tr("Views of the run"));
-    for (const QString& name : {tr("Live"), tr("Setup"), tr("Log")})
+    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Log")})
         tabs_->addTab(name);
     auto* rule = new QFrame;
     rule->setObjectName(QStringLiteral("tabRule"));
@@ -98,6 +117,9 @@ RunPage::RunPage(QWidget* parent)
     };
     pages_->addWidget(live);
     pages_->addWidget(carded(setup_));
+    pages_->addWidget(carded(layers_));
+    connect(setup_, &SetupView::take_back_requested, this,
+            [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
     pages_->addWidget(carded(log_));
     connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
     connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
@@ -138,8 +160,10 @@ void RunPage::show_run(RunModel* run) {
     log_shown_ = markers_shown_ = 0;
     log_->clear_lines();
     planned_ = false;
+    changes_seen_ = changes_shown_ = 0;
     band_state_.reset();
     band_->hide();
+    layers_->show_run(run);
     if (!run)
         return;
     show_curves(*run, run->loss.raw, run->loss.smooth, run->accuracy.raw, run->accuracy.smooth);
@@ -196,11 +220,18 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
     plots_->accuracy()->set_curves({{{}, Role::series1, &accuracy, Shape::faint},
                                     {tr("train"), Role::series1, &smooth_accuracy, Shape::line},
                                     {tr("validation"), Role::series2, &source.validation_accuracy, Shape::dash}});
-    plots_->memory()->set_curves({{tr("workspace"), Role::series2, &source.memory[3], Shape::area},
-                                  {tr("activations"), Role::series3, &source.memory[2], Shape::area},
-                                  {tr("optimizer"), Role::series4, &source.memory[1], Shape::area},
-                                  {tr("weights"), Role::series1, &source.memory[0], Shape::area}});
-    plots_->gflops()->set_curves({{tr("step"), Role::series1, &source.gflops, Shape::line}});
+    std::vector<Curve> memory{{tr("workspace"), Role::series2, &source.memory[3], Shape::area},
+                              {tr("activations"), Role::series3, &source.memory[2], Shape::area},
+                              {tr("optimizer"), Role::series4, &source.memory[1], Shape::area},
+                              {tr("weights"), Role::series1, &source.memory[0], Shape::area},
+                              {tr("process"), Role::hint, &source.process, Shape::dash}};
+    if (run_->on_gpu()) // where the images may be beside the network
+        memory.insert(memory.begin(), {tr("data"), Role::hint, &source.memory[4], Shape::area});
+    plots_->memory()->set_curves(std::move(memory));
+    std::vector<Curve> arithmetic{{tr("step"), Role::series1, &source.gflops, Shape::line}};
+    if (run_->on_gpu())
+        arithmetic.push_back({tr("utilisation"), Role::series3, &source.utilisation, Shape::dash, true});
+    plots_->gflops()->set_curves(std::move(arithmetic));
 }
 
 void RunPage::show_tab(int index) {
@@ -234,8 +265,10 @@ void RunPage::fill() {
     fill_header();
     fill_band();
     fill_tiles();
-    if (run_->plan() && !planned_)
+    if (run_->plan() && (!planned_ || changes_shown_ != run_->changes().size()))
         fill_setup();
+    if (layers_->isVisible())
+        layers_->refresh();
     fill_log();
     if (markers_shown_ != run_->markers().size()) {
         markers_shown_ = run_->markers().size();
@@ -330,22 +363,33 @@ void RunPage::fill_tiles() {
     const auto memory = resources.find("memory");
     const Json sizes = memory != resources.end() ? *memory : Json::object();
     const double planned = run_->plan() ? run_->plan()->memory_total : 0;
-    const double used = protocol::number_at(sizes, "total", newest(run_->memory[3]));
+    const double used = protocol::number_at(sizes, "total", newest(run_->memory.back()));
     tiles_[2]->set_value(std::isfinite(used) && used > 0 ? format_bytes(used)
                          : planned > 0                   ? format_bytes(planned)
                                                          : QStringLiteral("–"));
+    tiles_[2]->set_label(run_->on_gpu() ? tr("GPU memory") : tr("Memory"));
     const double process = protocol::number_at(sizes, "process");
-    const double total = protocol::number_at(sizes, "device_total");
-    tiles_[2]->set_context(total > 0     ? tr("of %1 · fits").arg(format_bytes(total))
-                           : process > 0 ? tr("%1 with the program").arg(format_bytes(process))
-                           : planned > 0 ? tr("as planned")
-                                         : QString());
+    const double device = protocol::number_at(sizes, "device");
+    const double total = protocol::number_at(sizes, "device_total", run_->plan() ? run_->plan()->device_memory : 0);
+    tiles_[2]->set_context(
+        process > 0 && total > 0  ? tr("process %1 of %2").arg(format_bytes(process), format_bytes(total))
+        : device > 0 && total > 0 ? tr("in all %1 of %2").arg(format_bytes(device), format_bytes(total))
+        : process > 0             ? tr("%1 with the program").arg(format_bytes(process))
+        : planned > 0             ? tr("as planned")
+                                  : QString());
+    tiles_[2]->setToolTip(memory_story(sizes));
     const double rate = newest(run_->gflops);
     tiles_[3]->set_value(std::isfinite(rate) ? format_count(rate) : QStringLiteral("–"));
-    const double utilisation = protocol::number_at(resources, "utilisation", std::nan(""));
-    tiles_[3]->set_context(std::isfinite(utilisation) ? tr("utilisation %1").arg(format_percent(utilisation))
-                           : run_->plan()             ? tr("%1FLOP a step").arg(format_short(run_->plan()->flops))
-                                                      : QString());
+    const double mfu = protocol::number_at(resources, "mfu", std::nan(""));
+    tiles_[3]->set_context(std::isfinite(mfu) ? tr("MFU %1").arg(format_percent(mfu))
+                           : run_->plan()     ? tr("%1FLOP a step").arg(format_short(run_->plan()->flops))
+                                              : QString());
+    tiles_[3]->setToolTip(std::isfinite(mfu) && run_->plan()
+                              ? tr("Planned arithmetic by the time of a step. MFU: its share of the %1 GFLOPS that the "
+                                   "device reaches at best in %2.")
+                                    .arg(format_count(std::round(run_->plan()->peak_gflops)), run_->plan()->precision)
+                              : tr("Planned arithmetic by the time of a step"));
+    plots_->gflops()->set_note(std::isfinite(mfu) ? tr("MFU %1").arg(format_percent(mfu)) : QString());
     if (over && run_->state() == RunState::finished) {
         tiles_[4]->set_label(tr("Duration"));
         tiles_[4]->set_value(format_clock(run_->seconds_trained()));
@@ -363,9 +407,13 @@ void RunPage::fill_tiles() {
 }
 
 void RunPage::fill_band() {
-    if (!run_ || (band_state_ == run_->state() && band_reason_ == run_->reason()))
+    if (run_)
+        changes_seen_ = std::min(changes_seen_, run_->changes().size()); // all events may come again
+    if (!run_ || (band_state_ == run_->state() && band_reason_ == run_->reason() &&
+                  band_changes_ == run_->changes().size() - changes_seen_))
         return;
     band_state_ = run_->state();
+    band_changes_ = run_->changes().size() - changes_seen_;
     band_reason_ = run_->reason();
     band_->clear_actions();
     const auto action = [this](const QString& text, const char* icon, bool primary, const char* command) {
@@ -417,19 +465,54 @@ void RunPage::fill_band() {
         action(tr("More epochs…"), "repeat", false, "more_epochs");
         break;
     default:
+        if (band_changes_ > 0)
+            fill_change(run_->changes().back());
         break;
     }
-    const bool shown = !is_active(run_->state()) || run_->state() == RunState::paused;
+    const bool over = !is_active(run_->state()) || run_->state() == RunState::paused;
+    const bool shown = over || band_changes_ > 0;
     band_->setVisible(shown);
     // a fault is more important than its numbers, and the plots keep their room
-    tile_row_->setVisible(!shown || run_->state() == RunState::finished);
+    tile_row_->setVisible(!over || run_->state() == RunState::finished);
     layout()->activate();
+}
+
+/// The engine has changed something by itself, and the run goes on.
+void RunPage::fill_change(const RunModel::Fallback& change) {
+    band_->set_message(
+        StateBand::Tone::attention,
+        tr("The engine changed %1: %2 → %3")
+            .arg(toggle_title(change.rung), change.from.isEmpty() ? tr("as asked") : change.from, change.to),
+        change.reason);
+    const auto action = [this](const QString& text, const char* name, auto&& done) {
+        auto* button = band_->add_action(text, {}, false);
+        button->setObjectName(QLatin1String(name));
+        connect(button, &QPushButton::clicked, this, done);
+    };
+    if (undo_of(change.rung, change.from))
+        action(tr("Take it back"), "band-take_back", [this, rung = change.rung] {
+            keep_changes();
+            emit action_requested(QStringLiteral("take_back:") + rung);
+        });
+    action(tr("Keep it"), "band-keep", [this] { keep_changes(); });
+}
+
+void RunPage::keep_changes() {
+    changes_seen_ = run_->changes().size();
+    QMetaObject::invokeMethod(this, &RunPage::fill_band, Qt::QueuedConnection); // the button goes with the band
 }
 
 void RunPage::fill_setup() {
     if (!run_)
         return;
+    changes_shown_ = run_->changes().size();
     planned_ = run_->plan().has_value();
+    if (planned_ && !overview_) // only now it is known whether a GPU trains
+        show_curves(*run_, run_->loss.raw, run_->loss.smooth, run_->accuracy.raw, run_->accuracy.smooth);
+    plots_->memory()->set_title(run_->on_gpu() ? tr("GPU memory") : tr("Memory"));
+    const double limit = run_->plan() ? run_->plan()->limit : 0;
+    plots_->memory()->set_limit(limit > 0 ? std::optional(limit) : std::nullopt,
+                                tr("%1 usable").arg(format_bytes(limit)));
     setup_->show_run(*run_);
 }
 

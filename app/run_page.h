@@ -17,6 +17,7 @@ namespace espalier {
 class MetricTile;
 class PlotGroup;
 class ProgressHeader;
+class LayersView;
 class SetupView;
 class StateBand;
 
@@ -45,8 +46,7 @@ public:
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
 
 signals:
-    void action_requested(
-        const QString& command); ///< pause, resume, stop, checkpoint, resume_safe, report, more_epochs, folder
+    void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
 private:
     /// Memory, validation and GFLOPS of `source` (a RunModel or an overview), and these.
@@ -56,6 +56,8 @@ private:
     void fill();
     void fill_log();
     void fill_band();
+    void fill_change(const RunModel::Fallback& change);
+    void keep_changes();
     void fill_tiles();
     void fill_header();
     void fill_setup();
@@ -71,6 +73,7 @@ private:
     Timeline* timeline_;
     LogView* log_;
     SetupView* setup_;
+    LayersView* layers_;
     QPushButton* folder_;
     std::size_t log_shown_ = 0;
     std::size_t markers_shown_ = 0;
@@ -78,6 +81,9 @@ private:
     std::optional<RunOverview> overview_; ///< drawn in the place of the run's own series
     bool planned_ = false;
     std::optional<RunState> band_state_;
+    std::size_t changes_seen_ = 0;  ///< fallbacks that somebody has read and keeps
+    std::size_t changes_shown_ = 0; ///< in the setup
+    std::size_t band_changes_ = 0;  ///< that nobody has answered
     QString band_reason_;
 };
 

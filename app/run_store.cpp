@@ -100,6 +100,7 @@ void RunStore::attach(const QString& path) {
         RunModel* model = models_[path].get();
         model->close(reason);
         end_loading(path);
+        emit released(path);
     };
     Json arguments = path_argument(path);
     arguments["packed"] = {"loss", "accuracy", "seconds"}; // a machine that does not know it sends lines

@@ -51,6 +51,7 @@ signals:
     void reading(const QString& path, double share); ///< the machine prepares the past of a long run: 0 to 1
     void overview_came(const QString& path);
     void loaded(const QString& path);
+    void released(const QString& path); ///< no process holds it any more: it can be resumed
     void state_changed(const QString& path, RunState before, RunState now);
     void failed(const QString& text); ///< a request that a person has to hear about
 

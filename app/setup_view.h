@@ -9,9 +9,9 @@ class QLabel;
 
 namespace espalier {
 
-class LayerTable;
+class ToggleList;
 
-/// What is trained and with what: the plan of a run in words, and its layers.
+/// What is trained and with what: the plan of a run in words, and its toggles, with what the engine has changed.
 class SetupView : public QWidget {
     Q_OBJECT
 
@@ -19,9 +19,12 @@ public:
     explicit SetupView(QWidget* parent = nullptr);
     void show_run(const RunModel& run);
 
+signals:
+    void take_back_requested(const QString& rung);
+
 private:
     QLabel* facts_;
-    LayerTable* layers_;
+    ToggleList* toggles_;
 };
 
 } // namespace espalier

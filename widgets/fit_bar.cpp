@@ -14,11 +14,22 @@ FitBar::FitBar(QWidget* parent) : QWidget(parent) { setSizePolicy(QSizePolicy::E
 void FitBar::set_parts(std::vector<Part> parts, double limit) {
     parts_ = std::move(parts);
     limit_ = limit;
+    describe_parts();
+    update();
+}
+
+void FitBar::set_help(const QString& text) {
+    help_ = text;
+    describe_parts();
+}
+
+void FitBar::describe_parts() {
     QStringList lines;
+    if (!help_.isEmpty())
+        lines.append(help_);
     for (const Part& part : parts_)
         lines.append(QStringLiteral("%1: %2").arg(part.name, format_bytes(part.bytes)));
     setToolTip(lines.join(QLatin1Char('\n')));
-    update();
 }
 
 void FitBar::set_words(const QString& verdict, const QString& more, Role role) {

@@ -20,6 +20,7 @@ public:
     };
     explicit FitBar(QWidget* parent = nullptr);
     void set_parts(std::vector<Part> parts, double limit);
+    void set_help(const QString& text); ///< in front of the parts, where the mouse rests
     void set_words(const QString& verdict, const QString& more, Role role = Role::text);
     [[nodiscard]] QSize sizeHint() const override { return {320, 38}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {180, 38}; }
@@ -28,7 +29,10 @@ protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
+    void describe_parts();
+
     std::vector<Part> parts_;
+    QString help_;
     double limit_ = 0;
     QString verdict_, more_;
     Role role_ = Role::text;

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "layer_table.h"
 
-#include "theme.h"
+#include "format.h"
 
 #include <QAbstractTableModel>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QHeaderView>
+#include <QKeyEvent>
+#include <QSortFilterProxyModel>
+#include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace espalier {
 
 namespace {
 
 constexpr int row_height = 28;
-constexpr int first_number = 3; ///< columns from here on are numbers
-constexpr std::array<int, 5> widths{320, 180, 200, 120, 120};
+constexpr int sort_role = Qt::UserRole;
+constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
+constexpr int least_layer_width = 170;
+constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 96, 108, 132, 64, 62, 74, 58, 72, 90, 66};
+
+QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
 
 } // namespace
 
@@ -21,53 +32,168 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     void set_rows(std::vector<LayerRow> rows) {
-        beginResetModel();
+        const bool same = std::ranges::equal(rows, rows_, {}, &LayerRow::layer, &LayerRow::layer);
+        if (!same)
+            beginResetModel();
         rows_ = std::move(rows);
-        endResetModel();
+        total_ = 0;
+        for (const LayerRow& row : rows_)
+            total_ += std::isfinite(row.milliseconds) ? row.milliseconds : 0;
+        if (!same)
+            endResetModel();
+        else if (!rows_.empty())
+            emit dataChanged(index(0, 0), index(static_cast<int>(rows_.size()) - 1, column_count - 1));
     }
     [[nodiscard]] int rowCount(const QModelIndex& parent) const override {
         return parent.isValid() ? 0 : static_cast<int>(rows_.size());
     }
-    [[nodiscard]] int columnCount(const QModelIndex&) const override { return static_cast<int>(LayerRow().size()); }
+    [[nodiscard]] int columnCount(const QModelIndex&) const override { return column_count; }
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override {
-        const auto column = static_cast<std::size_t>(index.column());
-        if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
-            return rows_[static_cast<std::size_t>(index.row())][column];
+        const LayerRow& row = rows_[static_cast<std::size_t>(index.row())];
+        if (role == Qt::DisplayRole)
+            return shown(row, index.column());
+        if (role == Qt::ToolTipRole)
+            return index.column() == milliseconds && std::isfinite(row.forward_milliseconds)
+                       ? tr("forward %1 ms, backward %2 ms")
+                             .arg(decimals(row.forward_milliseconds, 3),
+                                  decimals(row.milliseconds - row.forward_milliseconds, 3))
+                       : shown(row, index.column());
+        if (role == sort_role)
+            return index.column() < first_number ? QVariant(text_of(row, index.column()))
+                                                 : QVariant(number_of(row, index.column()));
         return role == Qt::TextAlignmentRole ? alignment(index.column()) : QVariant();
     }
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
-        static const LayerRow names{tr("Layer"), tr("Kind"), tr("Output"), tr("Parameters"), tr("FLOPs")};
-        if (orientation == Qt::Horizontal && role == Qt::DisplayRole)
-            return names[static_cast<std::size_t>(section)];
+        if (orientation != Qt::Horizontal)
+            return {};
+        if (role == Qt::DisplayRole)
+            return title(section);
         return role == Qt::TextAlignmentRole ? alignment(section) : QVariant();
+    }
+    [[nodiscard]] QString plain(int row, int column) const {
+        const LayerRow& one = rows_[static_cast<std::size_t>(row)];
+        if (column < first_number)
+            return text_of(one, column);
+        const double value = number_of(one, column);
+        return value < 0 ? QString() : QLocale::c().toString(value, 'g', 6);
+    }
+    [[nodiscard]] static QString title(int column) {
+        static const std::array<QString, column_count> names{tr("Layer"),  tr("Kind"),       tr("Output"), tr("Kernel"),
+                                                             tr("ms"),     tr("Share"),      tr("GFLOPS"), tr("GB/s"),
+                                                             tr("Memory"), tr("Parameters"), tr("FLOPs")};
+        return names[static_cast<std::size_t>(column)];
     }
 
 private:
     [[nodiscard]] static QVariant alignment(int column) {
         return QVariant(Qt::AlignVCenter | (column >= first_number ? Qt::AlignRight : Qt::AlignLeft));
     }
+    [[nodiscard]] static QString text_of(const LayerRow& row, int column) {
+        return column == layer ? row.layer : column == kind ? row.kind : column == shape ? row.shape : row.kernel;
+    }
+    /// Below 0 where it is not known, so that it is sorted behind what is.
+    [[nodiscard]] double number_of(const LayerRow& row, int column) const {
+        const double value = column == milliseconds ? row.milliseconds
+                             : column == share      ? row.milliseconds / total_
+                             : column == gflops     ? row.gflops
+                             : column == gbps       ? row.gbps
+                             : column == memory     ? row.memory
+                             : column == parameters ? row.parameters
+                                                    : row.flops;
+        return std::isfinite(value) ? value : -1;
+    }
+    [[nodiscard]] QString shown(const LayerRow& row, int column) const {
+        if (column < first_number)
+            return text_of(row, column);
+        const double value = number_of(row, column);
+        if (value < 0)
+            return QStringLiteral("–");
+        switch (column) {
+        case milliseconds:
+            return decimals(value, 3);
+        case share:
+            return format_percent(value);
+        case gflops:
+            return decimals(value, value < 100 ? 1 : 0);
+        case gbps:
+            return decimals(value, value < 100 ? 1 : 0);
+        case memory:
+            return format_bytes(value);
+        case parameters:
+            return format_count(value);
+        default:
+            return format_short(value);
+        }
+    }
 
     std::vector<LayerRow> rows_;
+    double total_ = 0; ///< milliseconds
 };
 
-LayerTable::LayerTable(QWidget* parent) : QTableView(parent), model_(new Model(this)) {
-    setModel(model_);
+LayerTable::LayerTable(QWidget* parent)
+    : QTableView(parent), model_(new Model(this)), order_(new QSortFilterProxyModel(this)) {
+    order_->setSourceModel(model_);
+    order_->setSortRole(sort_role);
+    setModel(order_);
     setAccessibleName(tr("Layers"));
     setFrameShape(QFrame::NoFrame);
     setShowGrid(false);
     setWordWrap(false);
     setCornerButtonEnabled(false);
     setSelectionBehavior(SelectRows);
+    setSelectionMode(ExtendedSelection);
     setVerticalScrollMode(ScrollPerPixel);
+    setHorizontalScrollMode(ScrollPerPixel);
+    setTabKeyNavigation(false);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     verticalHeader()->setDefaultSectionSize(row_height);
     horizontalHeader()->setHighlightSections(false);
-    for (int column = 0; column < static_cast<int>(widths.size()); ++column)
+    horizontalHeader()->setSortIndicatorClearable(true);
+    horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
+    setSortingEnabled(true);
+    order_->sort(-1);
+    for (int column = 0; column < column_count; ++column)
         setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
-    horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
 }
 
 void LayerTable::set_rows(std::vector<LayerRow> rows) { model_->set_rows(std::move(rows)); }
+
+QString LayerTable::text() const {
+    std::vector<int> rows;
+    for (const QModelIndex& index : selectionModel()->selectedRows())
+        rows.push_back(index.row());
+    std::ranges::sort(rows);
+    if (rows.empty())
+        for (int row = 0; row < order_->rowCount(); ++row)
+            rows.push_back(row);
+    QStringList names;
+    for (int column = 0; column < column_count; ++column)
+        names.append(Model::title(column));
+    QStringList lines{names.join(QLatin1Char('\t'))};
+    for (const int row : rows) {
+        const int source = order_->mapToSource(order_->index(row, 0)).row();
+        QStringList fields;
+        for (int column = 0; column < column_count; ++column)
+            fields.append(model_->plain(source, column));
+        lines.append(fields.join(QLatin1Char('\t')));
+    }
+    return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+void LayerTable::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Copy))
+        QGuiApplication::clipboard()->setText(text());
+    else
+        QTableView::keyPressEvent(event);
+}
+
+void LayerTable::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    int others = 0;
+    for (int column = 1; column < column_count; ++column)
+        others += columnWidth(column);
+    setColumnWidth(0, std::max(least_layer_width, viewport()->width() - others));
+}
 
 } // namespace espalier

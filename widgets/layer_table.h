@@ -2,25 +2,65 @@
 #pragma once
 
 #include <QTableView>
-#include <array>
+#include <limits>
 #include <vector>
+
+class QSortFilterProxyModel;
 
 namespace espalier {
 
-/// A layer as it is shown: name, kind, shape of its output, parameters, FLOPs.
-using LayerRow = std::array<QString, 5>;
+/// A layer as it is planned, and as it was last timed: numbers that are not known (yet) are NaN.
+struct LayerRow {
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The layers of a network. Only the rows in sight cost anything: a supernet has thousands.
+    QString layer, kind, shape, kernel;
+    double parameters = 0, flops = 0;
+    double memory = unknown;       ///< bytes of its tensors
+    double milliseconds = unknown; ///< of a step, forward and backward
+    double forward_milliseconds = unknown;
+    double gflops = unknown; ///< reached
+    double gbps = unknown;   ///< GB/s of the memory's traffic reached
+
+    bool operator==(const LayerRow&) const = default;
+};
+
+/// The layers of a network with what each one takes. Sorted by a click on a column's head, a third click brings the
+/// network's own order back; Ctrl+C copies the selected rows. Only the rows in sight cost anything: a supernet has
+/// thousands.
 class LayerTable : public QTableView {
     Q_OBJECT
 
 public:
+    enum Column {
+        layer,
+        kind,
+        shape,
+        kernel,
+        milliseconds,
+        share,
+        gflops,
+        gbps,
+        memory,
+        parameters,
+        flops,
+        column_count
+    };
+
     explicit LayerTable(QWidget* parent = nullptr);
+    /// The same layers with other numbers keep selection and scroll position.
     void set_rows(std::vector<LayerRow> rows);
+    /// The selected rows (all if none is) as they stand, with the columns' names, for a spreadsheet: tabs between plain
+    /// numbers.
+    [[nodiscard]] QString text() const;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Model;
     Model* model_;
+    QSortFilterProxyModel* order_;
 };
 
 } // namespace espalier

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double pen_width = 1.5;               ///< logical pixels
 constexpr double zoom_step = 0.8;               ///< of the visible range for one notch of the wheel
-constexpr QMargins axis_margins(46, 9, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
+constexpr QMargins axis_margins(52, 9, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
 /// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
 /// pixels.
 constexpr int pixels_a_dash_point = 4;
@@ -83,6 +83,7 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
     }
     plot_->xAxis->grid()->setVisible(false);
     plot_->yAxis->grid()->setZeroLinePen(Qt::NoPen);
+    plot_->yAxis2->setRange(0, 1); // of shares; not shown
     overlay_ = new PlotOverlay(plot_->axisRect());
     crosshair_ = new PlotCrosshair(plot_->axisRect());
     plot_->installEventFilter(this);
@@ -103,7 +104,7 @@ void LivePlot::set_curves(std::vector<Curve> curves) {
     plot_->clearGraphs();
     graphs_.clear();
     for (const Curve& curve : curves_) {
-        QCPGraph* graph = plot_->addGraph();
+        QCPGraph* graph = plot_->addGraph(plot_->xAxis, curve.of_whole ? plot_->yAxis2 : plot_->yAxis);
         graph->setAdaptiveSampling(false); // the series reduces itself
         if (curve.shape == Curve::Shape::area)
             graph->setLineStyle(QCPGraph::lsStepLeft);
@@ -213,6 +214,8 @@ void LivePlot::set_crosshair(std::optional<double> position) {
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 
+Measure LivePlot::measure_of(const Curve& curve) const { return curve.of_whole ? Measure::percent : measure_; }
+
 QString LivePlot::readout(double step) const {
     QStringList parts;
     for (const Curve& curve : curves_) {
@@ -220,7 +223,8 @@ QString LivePlot::readout(double step) const {
             continue;
         const std::size_t index = curve.series->index_at(step);
         if (index < curve.series->size() && curve.shape != Curve::Shape::area)
-            parts.append(QStringLiteral("%1 %2").arg(curve.name, value_text(curve.series->value_at(index), measure_)));
+            parts.append(
+                QStringLiteral("%1 %2").arg(curve.name, value_text(curve.series->value_at(index), measure_of(curve))));
         else if (index < curve.series->size() && parts.isEmpty())
             parts.append(tr("total %1").arg(value_text(curve.series->value_at(index), measure_)));
     }
@@ -244,8 +248,8 @@ void LivePlot::set_data() {
         QVector<QCPGraphData> points;
         points.reserve(static_cast<qsizetype>(samples_.size()));
         for (const Sample& sample : samples_)
-            points.append(
-                QCPGraphData(to_axis(sample.step), logarithmic_ && sample.value <= 0 ? qQNaN() : sample.value));
+            points.append(QCPGraphData(to_axis(sample.step),
+                                       logarithmic_ && !curve.of_whole && sample.value <= 0 ? qQNaN() : sample.value));
         graphs_[i]->data()->set(points, true);
         if (curve.series->has_non_finite()) {
             curve.series->non_finite(low, high, columns / 8, bad);
@@ -265,7 +269,8 @@ void LivePlot::set_vertical_range() {
     const double high = clock_ ? clock_->to_step(kind_, range.upper) : range.upper;
     Extent extent;
     for (const Curve& curve : curves_)
-        extent.add(curve.series->extent(low, high));
+        if (!curve.of_whole)
+            extent.add(curve.series->extent(low, high));
     if (extent.empty) {
         plot_->yAxis->setRange(logarithmic_ ? 0.01 : 0, measure_ == Measure::bytes ? 1024. * 1024 * 1024 : 1);
         return;
@@ -315,7 +320,7 @@ void LivePlot::describe() {
     for (const Curve& curve : curves_)
         if (curve.shape != Curve::Shape::faint && !curve.series->empty())
             parts.append(QStringLiteral("%1 %2").arg(
-                curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_)));
+                curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_of(curve))));
     const QString text = parts.isEmpty() ? tr("No values yet") : parts.join(QStringLiteral(", "));
     if (text != accessibleDescription())
         setAccessibleDescription(text);

@@ -31,6 +31,7 @@ struct Curve {
     Role role = Role::series1;
     const MetricSeries* series = nullptr;
     Shape shape = Shape::line;
+    bool of_whole = false; ///< a share: 0 at the bottom of the plot, 1 at its top, whatever the axis says
 };
 
 /// A card with one plot of a run: header with legend and options, axes, curves, markers and a crosshair. It shows the
@@ -87,6 +88,7 @@ private:
     void describe();
     void zoom(double factor, double anchor);
     [[nodiscard]] QString readout(double step) const;
+    [[nodiscard]] Measure measure_of(const Curve& curve) const;
     [[nodiscard]] bool pointer_event(QEvent* event);
 
     QString title_;

@@ -13,9 +13,11 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWheelEvent>
+#include <algorithm>
 #include <cmath>
 
 namespace espalier {
@@ -164,12 +166,24 @@ void RunForm::set_fields(const std::vector<FormField>& fields, const QMap<QStrin
         label->setProperty("tone", "secondary");
         label->setBuddy(row.editor);
         label->setToolTip(field.help);
+        row.label = label;
         into->addWidget(label, line, 0);
         into->addWidget(row.editor, line, 1, field.kind == FormField::Kind::toggle ? Qt::AlignLeft : Qt::Alignment());
         into->addWidget(row.dot, line, 2);
         QSizePolicy keep = row.dot->sizePolicy();
         keep.setRetainSizeWhenHidden(true);
         row.dot->setSizePolicy(keep);
+        if (!field.sentence.isEmpty()) {
+            row.sentence = new QLabel;
+            row.sentence->setObjectName(QStringLiteral("sentence-") + field.path);
+            row.sentence->setProperty("textSize", "small");
+            row.sentence->setProperty("tone", "hint");
+            row.sentence->setTextFormat(Qt::PlainText);
+            row.sentence->setWordWrap(true);
+            row.sentence->setContentsMargins(0, 0, 0, 4);
+            into->addWidget(row.sentence, line + 1, 0, 1, 3);
+            show_sentence(row);
+        }
         rows_.push_back(row);
         put(row, row.preset);
         connect(row.dot, &QToolButton::clicked, this,
@@ -293,6 +307,54 @@ void RunForm::set_value(const QString& path, const QVariant& value) {
     for (const Row& row : rows_)
         if (row.field.path == path)
             put(row, value);
+}
+
+RunForm::Row* RunForm::row_at(const QString& path) {
+    const auto row = std::ranges::find(rows_, path, [](const Row& one) { return one.field.path; });
+    return row == rows_.end() ? nullptr : &*row;
+}
+
+void RunForm::show_sentence(const Row& row) {
+    if (!row.sentence)
+        return;
+    QString text = row.refusal.isEmpty() ? row.field.sentence : row.refusal;
+    if (row.refusal.isEmpty() && !row.cost.isEmpty())
+        text += QLatin1Char(' ') + row.cost;
+    if (row.sentence->text() == text)
+        return;
+    row.sentence->setText(text);
+    row.editor->setAccessibleDescription(text);
+}
+
+void RunForm::set_refusal(const QString& path, const QString& reason) {
+    Row* row = row_at(path);
+    if (!row || row->refusal == reason)
+        return;
+    row->refusal = reason;
+    row->editor->setEnabled(reason.isEmpty());
+    row->label->setEnabled(reason.isEmpty());
+    row->editor->setToolTip(reason.isEmpty() ? row->field.help : reason);
+    show_sentence(*row);
+}
+
+void RunForm::set_choice_refusal(const QString& path, const QString& value, const QString& reason) {
+    Row* row = row_at(path);
+    auto* box = row ? qobject_cast<QComboBox*>(row->editor) : nullptr;
+    auto* model = box ? qobject_cast<QStandardItemModel*>(box->model()) : nullptr;
+    const int index = box ? box->findData(value) : -1;
+    if (!model || index < 0)
+        return;
+    const auto choice = std::ranges::find(row->field.choices, value, &std::pair<QString, QString>::first);
+    const QSignalBlocker quiet(box); // only words change
+    model->item(index)->setEnabled(reason.isEmpty());
+    box->setItemText(index, reason.isEmpty() ? choice->second : QStringLiteral("%1 (%2)").arg(choice->second, reason));
+}
+
+void RunForm::set_cost(const QString& path, const QString& text) {
+    if (Row* row = row_at(path)) {
+        row->cost = text;
+        show_sentence(*row);
+    }
 }
 
 bool RunForm::has_error() const { return !error().isEmpty(); }

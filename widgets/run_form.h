@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <vector>
 
+class QLabel;
 class QPushButton;
 class QToolButton;
 class QVBoxLayout;
@@ -31,6 +32,7 @@ struct FormField {
     std::vector<std::pair<QString, QString>> choices; ///< value, what is shown
     QString help;
     bool advanced = false; ///< folded away at first
+    QString sentence;      ///< stands below the field: when one needs it, and what it costs
 };
 
 /// A form over a run's configuration. Fields that differ from the preset carry a dot; a click on it goes back.
@@ -45,6 +47,13 @@ public:
     /// Those alone that differ from the preset.
     [[nodiscard]] QMap<QString, QVariant> changes() const;
     void set_value(const QString& path, const QVariant& value);
+    /// Greys a field out and says why in the place of its sentence; an empty reason makes it usable again. What it
+    /// says does not change.
+    void set_refusal(const QString& path, const QString& reason);
+    /// The same for one choice of a field, which names the reason in brackets.
+    void set_choice_refusal(const QString& path, const QString& value, const QString& reason);
+    /// What is known of a field's cost, behind its sentence.
+    void set_cost(const QString& path, const QString& text);
     [[nodiscard]] bool has_error() const;
     [[nodiscard]] QString error() const; ///< the first field that cannot be read, in words
 
@@ -57,7 +66,12 @@ private:
         QWidget* editor = nullptr;
         QToolButton* dot = nullptr;
         QVariant preset;
+        QLabel* label = nullptr;
+        QLabel* sentence = nullptr; ///< null: it has none
+        QString refusal, cost;
     };
+    [[nodiscard]] Row* row_at(const QString& path);
+    static void show_sentence(const Row& row);
     QWidget* make_editor(const FormField& field, const QVariant& value);
     [[nodiscard]] QVariant value_of(const Row& row) const;
     void put(const Row& row, const QVariant& value);

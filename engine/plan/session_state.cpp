@@ -6,6 +6,7 @@
 #include "plan/compiled_plan.h"
 #include "plan/host_values.h"
 #include "plan/lower.h"
+#include "plan/plan_too_large.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -63,12 +64,15 @@ void Session::State::check_limit(const CompiledPlan& plan) const {
                        mebibytes(optimizer) + ", activations and workspace " + mebibytes(arena_bytes) +
                        (data > 0 ? ", the data set " + mebibytes(data) : std::string()) + "), but the limit is " +
                        mebibytes(options.memory_limit) + ".";
+    PlannedOp busiest;
     if (const auto ops = plan.ops(); !ops.empty()) {
-        const auto& op = ops[planned.busiest_step];
-        text += " Most is in use at " + op.kind + " of layer '" + op.layer + "', with " + mebibytes(planned.live_peak) +
-                ".";
+        busiest = ops[planned.busiest_step];
+        text += " Most is in use at " + busiest.kind + " of layer '" + busiest.layer + "', with " +
+                mebibytes(planned.live_peak) + ".";
     }
-    throw OutOfMemory(text + " Take a smaller batch, or turn recomputation on.");
+    const auto activations = std::min(planned.activation_bytes, arena_bytes);
+    throw PlanTooLarge(text + " Take a smaller batch, or turn recomputation on.",
+                       {weights, optimizer, activations, arena_bytes - activations, data}, std::move(busiest));
 }
 
 void Session::State::ensure_memory() {

@@ -8,12 +8,12 @@ namespace espalier {
 namespace {
 
 /// As safe mode and the device leave them.
-Json toggles_in_force(const RunConfig& config, const std::string& precision) {
-    const auto toggles = config.toggles.effective();
-    return {{"precision", precision},
+Json toggles_in_force(const RunSetup& setup) {
+    const auto toggles = setup.config.toggles.effective();
+    return {{"precision", setup.network->precision()},
             {"fused", toggles.fused},
             {"reference_separable", toggles.reference_separable},
-            {"cuda_graphs", toggles.cuda_graphs},
+            {"cuda_graphs", toggles.cuda_graphs && !setup.backend->in_host_memory()},
             {"recompute", toggles.recompute},
             {"deterministic", toggles.deterministic},
             {"safe_mode", toggles.safe_mode}};
@@ -45,7 +45,7 @@ Json plan_event(RunSetup& setup) {
     const auto device = setup.backend->device();
     event["device"] = device.name.empty() ? std::string(setup.backend->name()) : device.name;
     event["precision"] = network.precision();
-    event["toggles"] = toggles_in_force(config, network.precision());
+    event["toggles"] = toggles_in_force(setup);
     if (device.memory > 0)
         event["device_memory"] = device.memory;
     if (const double peak = device.peak(network.precision()); peak > 0)

@@ -107,6 +107,9 @@ void plan(RunSetup& setup) {
             std::ranges::move(std::exchange(*setup.kernel_fallbacks, {}), std::back_inserter(setup.fallbacks));
             return;
         } catch (const OutOfMemory& error) {
+            if (const auto* too_large = dynamic_cast<const PlanTooLarge*>(&error);
+                too_large && !setup.device_data && !setup.too_large)
+                setup.too_large = *too_large;
             auto note = less_memory(setup, error.what());
             if (!note)
                 throw;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "plan/backend.h"
+#include "plan/plan_too_large.h"
 #include "train/batch_feed.h"
 #include "train/fallback.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct RunSetup {
     std::unique_ptr<Backend> backend;
     std::shared_ptr<const DeviceData> device_data; ///< null: the host sends every batch
     std::unique_ptr<NetworkSession> network;
-    std::size_t memory_limit = 0; ///< bytes that it was planned with; 0: none
+    std::size_t memory_limit = 0;          ///< bytes that it was planned with; 0: none
+    std::optional<PlanTooLarge> too_large; ///< as it was asked for, if that did not fit
     std::int64_t batches_per_epoch = 0;
     std::int64_t steps_per_epoch = 0;  ///< updates: batches joined by accumulation
     std::vector<std::string> notes;    ///< for people, before the start

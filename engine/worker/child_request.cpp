@@ -136,6 +136,7 @@ void answer(const protocol::Request& request) {
     if (function == request_functions().end())
         throw ConfigError("This program knows no request \"" + request.name + "\".");
     RequestContext context;
+    context.runs_root = protocol::text_at(request.arguments, "runs_root");
     context.progress = [&](Json body) { say({request.id, Reply::Kind::progress, std::move(body)}); };
     context.part = [&](Json body) { say({request.id, Reply::Kind::part, std::move(body)}); };
     say({request.id, Reply::Kind::answer, function->second(request.arguments, context)});
@@ -149,7 +150,9 @@ bool is_for_child(const std::string& request) {
 
 Json answer_in_child(const std::string& request, const Json& arguments, const RequestContext& context,
                      std::chrono::milliseconds patience) {
-    return Conversation({0, request, arguments}, context).answer(patience);
+    auto whole = arguments; // the child keeps its runs where this program does
+    whole["runs_root"] = context.runs_root.string();
+    return Conversation({0, request, std::move(whole)}, context).answer(patience);
 }
 
 Json probe_in_child(const RequestContext& context, std::chrono::milliseconds patience, bool& complete) {

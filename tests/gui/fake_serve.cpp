@@ -9,6 +9,9 @@
 //   --pace N             N steps a line (default 3), 20 lines a second
 //   --noise              lines that are no JSON in between
 //   --mute               answers nothing
+//   --gpu                it has an H100
+//   --fall-back-at STEP  there the engine turns recomputation on by itself
+//   --slow-plan MS       the rest of the fit check comes so long after its quick part
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 //   --slow-past          the newest run is at work, and its past does not come before it has been stopped
 #include "sample_run.h"
@@ -34,7 +37,8 @@ namespace {
 struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
-    std::int64_t fail_at = 0, crash_at = 0, pace = 3;
+    bool gpu = false;
+    std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
 };
 
 Options options;
@@ -130,6 +134,8 @@ private:
     }
     void train() {
         std::unique_lock lock(mutex_);
+        if (options.gpu)
+            sample_.use_gpu();
         if (events_.empty()) {
             for (Json& event : sample_.past(0))
                 emit(std::move(event));
@@ -156,6 +162,12 @@ private:
             }
             emit(options.flood ? flood() : sample_.steps(options.pace));
             emit(sample_.resources());
+            if (sample_.step() % 30 == 0)
+                emit(sample_.layers());
+            if (options.fall_back_at && !fell_back_ && sample_.step() >= options.fall_back_at) {
+                fell_back_ = true;
+                emit(sample_.fallback("recompute", "off", "on", "This step needs 9.1 GB, but the limit is 7.2 GB."));
+            }
             if (options.noise)
                 std::puts("this is not a line of the protocol");
             if (!options.flood && sample_.left_in_epoch() == 63) {
@@ -208,7 +220,7 @@ private:
                       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
     std::vector<Json> events_;
     std::int64_t attached_ = 0, waiting_ = 0, flooded_ = 0;
-    bool paused_ = false, quit_ = false, save_ = false, over_ = true, held_ = false;
+    bool paused_ = false, quit_ = false, save_ = false, over_ = true, held_ = false, fell_back_ = false;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::thread thread_;
@@ -297,22 +309,40 @@ Json photos() {
 Json plan(const Json& config) {
     const double batch = protocol::number_at(config, "batch", 64);
     const double mega = 1024.0 * 1024;
-    const bool fits = batch <= 4096;
-    return {{"parameters", 75530},
-            {"layers", Json::array()},
-            {"flops", 2.5e9},
-            {"memory",
-             {{"weights", 3 * mega},
-              {"optimizer", 3 * mega},
-              {"activations", 0.65 * batch * mega},
-              {"workspace", 9 * mega},
-              {"total", (15 + 0.65 * batch) * mega}}},
-            {"limit", 1024 * mega},
-            {"fits", fits},
-            {"batch", batch},
-            {"largest_batch", 1500},
-            {"notes", Json::array()},
-            {"estimated_seconds", 48}};
+    const bool fits = batch <= 1500;
+    Json answer{{"parameters", 75530},
+                {"layers", Json::array()},
+                {"flops", 2.5e9},
+                {"memory",
+                 {{"weights", 3 * mega},
+                  {"optimizer", 3 * mega},
+                  {"activations", 0.65 * batch * mega},
+                  {"workspace", 9 * mega},
+                  {"total", (15 + 0.65 * batch) * mega}}},
+                {"limit", 1024 * mega},
+                {"fits", fits},
+                {"batch", batch},
+                {"largest_batch", 1500},
+                {"notes", Json::array()},
+                {"estimated_seconds", 48},
+                {"recompute",
+                 {{"memory_without", (15 + 0.65 * batch) * mega},
+                  {"memory_with", (15 + 0.4 * batch) * mega},
+                  {"more_flops", 0.24}}},
+                {"measured", Json::array({{{"toggles", {{"fused", true}}}, {"images_per_second", 1840}},
+                                          {{"toggles", {{"fused", false}}}, {"images_per_second", 1310}}})}};
+    if (!fits)
+        answer["asked"] = {{"memory", answer["memory"]}, {"layer", "block2"}, {"kind", "conv2d"}};
+    if (options.gpu)
+        answer["device_memory"] = 1200 * mega;
+    return answer;
+}
+
+/// What the fit check knows at once.
+Json quick_part(Json plan) {
+    for (const char* key : {"layers", "largest_batch", "estimated_seconds", "recompute", "measured"})
+        plan.erase(key);
+    return plan;
 }
 
 /// All events of a run that went on for weeks.
@@ -335,6 +365,19 @@ std::vector<Json> long_past() {
 Json answer(const protocol::Request& request) {
     const Json& arguments = request.arguments;
     const std::string path = protocol::text_at(arguments, "path");
+    if (request.name == "probe" && options.gpu)
+        return {{"devices", Json::array({{{"backend", "cuda"},
+                                          {"name", "NVIDIA H100 80GB HBM3"},
+                                          {"uuid", "GPU-fake"},
+                                          {"usable", true},
+                                          {"reason", ""},
+                                          {"threads", 2},
+                                          {"memory_bytes", 80.0 * 1024 * 1024 * 1024},
+                                          {"free_bytes", 77.5 * 1024 * 1024 * 1024},
+                                          {"compute_capability", "9.0"},
+                                          {"precisions", {"fp16", "bf16", "tf32", "fp32"}}}})},
+                {"host", "test"},
+                {"version", "0.1.0"}};
     if (request.name == "probe")
         return {{"devices", Json::array({{{"backend", "cpu"},
                                           {"name", "AMD EPYC 7B13 64-Core Processor"},
@@ -353,8 +396,6 @@ Json answer(const protocol::Request& request) {
             throw std::runtime_error("There is no folder /nowhere.");
         return protocol::text_at(arguments, "data").starts_with("folder:") ? photos() : scan();
     }
-    if (request.name == "plan")
-        return plan(arguments["config"]);
     if (request.name == "runs") {
         Json list = Json::array();
         for (auto it = order.rbegin(); it != order.rend(); ++it)
@@ -398,6 +439,11 @@ int main(int argc, char** argv) {
         options.noise |= word == "--noise";
         options.mute |= word == "--mute";
         options.long_past |= word == "--long-past";
+        options.gpu |= word == "--gpu";
+        if (word == "--fall-back-at")
+            options.fall_back_at = std::stoll(next());
+        if (word == "--slow-plan")
+            options.slow_plan = std::stoll(next());
         options.slow_past |= word == "--slow-past";
         if (word == "--fail-at")
             options.fail_at = std::stoll(next());
@@ -448,6 +494,20 @@ int main(int argc, char** argv) {
             const auto run = runs.find(protocol::text_at(request.arguments, "path"));
             if (run != runs.end())
                 run->second->attach(request.id);
+            continue;
+        }
+        if (request.name == "plan") {
+            const Json whole = plan(request.arguments["config"]);
+            output.write(
+                protocol::to_message(protocol::Reply{request.id, Kind::progress, {{"fit", quick_part(whole)}}}));
+            const auto tell = [whole, id = request.id] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(options.slow_plan));
+                output.write(protocol::to_message(protocol::Reply{id, Kind::answer, whole}));
+            };
+            if (options.slow_plan)
+                std::thread(tell).detach();
+            else
+                tell();
             continue;
         }
         try {

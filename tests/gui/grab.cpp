@@ -5,6 +5,7 @@
 //   espalier_grab DIR --engine PROGRAM --live SECONDS [--preset NAME] [--set FIELD=VALUE ...]
 // starts a run by the form, lets it train for so long, and takes pictures while it trains.
 #include "base/error.h"
+#include "fit_bar.h"
 #include "main_window.h"
 #include "plot_group.h"
 #include "run_form.h"
@@ -18,7 +19,6 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QPushButton>
-#include <QTabBar>
 #include <QTemporaryDir>
 #include <cstdio>
 #include <functional>
@@ -51,8 +51,10 @@ void save(QWidget& window, const QString& path) {
 
 /// A folder with the events of a sample run that ended (or not) in a given way.
 QString sample_folder(const QTemporaryDir& root, const QString& name,
-                      const std::function<void(SampleRun&, std::vector<Json>&)>& ending) {
+                      const std::function<void(SampleRun&, std::vector<Json>&)>& ending, bool gpu = false) {
     SampleRun sample;
+    if (gpu)
+        sample.use_gpu();
     std::vector<Json> events = sample.past(480);
     ending(sample, events);
     QDir(root.path()).mkpath(name);
@@ -109,7 +111,8 @@ int take_live(MainWindow& window, const Camera& camera, const QString& preset, c
         return 1;
     for (const QString& setting : settings)
         form->set_value(setting.section(QLatin1Char('='), 0, 0), setting.section(QLatin1Char('='), 1));
-    wait(6000); // the fit check
+    wait(300); // of typing, before the fit is asked for
+    wait_for([&] { return !window.findChild<FitBar*>()->accessibleDescription().isEmpty(); }, 8000);
     camera.each(QStringLiteral("configuring"), [](MainWindow&) {});
     window.findChild<QPushButton*>(QStringLiteral("start"))->click();
     const auto run = [&] { return window.run_page()->run(); };
@@ -122,15 +125,11 @@ int take_live(MainWindow& window, const Camera& camera, const QString& preset, c
         return 1;
     }
     wait(static_cast<int>(seconds * 1000));
-    auto* tabs = window.findChild<QTabBar*>(QStringLiteral("tabs"));
-    for (int tab = 0; tab < tabs->count(); ++tab)
-        camera.each(QStringLiteral("run-") + tabs->tabText(tab).toLower(),
-                    [tab](MainWindow& w) { w.run_page()->show_tab(tab); });
+    for (const auto& [tab, name] : {std::pair{0, "live"}, {2, "layers"}, {1, "setup"}})
+        camera.each(QStringLiteral("run-") + QLatin1String(name),
+                    [tab = tab](MainWindow& w) { w.run_page()->show_tab(tab); });
     window.findChild<QPushButton*>(QStringLiteral("stop"))->click();
-    const bool stopped = wait_for([&] { return !is_active(run()->state()); }, 20000);
-    window.run_page()->show_tab(0);
-    camera.each(QStringLiteral("run-stopped"), [](MainWindow&) {});
-    return stopped ? 0 : 1;
+    return wait_for([&] { return !is_active(run()->state()); }, 20000) ? 0 : 1;
 }
 
 } // namespace
@@ -182,6 +181,21 @@ int main(int argc, char** argv) {
                 "failed",
                 "The loss was not a number for 20 steps in a row. Lower the learning rate, or resume in safe mode."));
         });
+    const auto on_gpu = [&](const QString& name, bool falls_back) {
+        return sample_folder(
+            samples, name,
+            [falls_back](SampleRun& run, std::vector<Json>& events) {
+                if (falls_back)
+                    events.push_back(
+                        run.fallback("recompute", "off", "on",
+                                     "This step needs 9.1 GB (weights 1.2 GB, optimizer 1.2 GB, activations "
+                                     "and workspace 6.7 GB), but the limit is 7.2 GB. Most is in use at "
+                                     "conv2d of layer 'stages.2.1.conv2', with 9.0 GB."));
+            },
+            true);
+    };
+    const QString gpu = on_gpu(QStringLiteral("flowers-12"), false);
+    const QString fallback = on_gpu(QStringLiteral("flowers-13"), true);
     const QString finished =
         sample_folder(samples, QStringLiteral("quick-2"), [](SampleRun& run, std::vector<Json>& events) {
             for (Json& event : run.past(run.last_step()))
@@ -219,7 +233,11 @@ int main(int argc, char** argv) {
         };
         camera.each(QStringLiteral("running"), replayed(running));
         camera.each(QStringLiteral("setup"), replayed(running, 1));
-        camera.each(QStringLiteral("log"), replayed(running, 2));
+        camera.each(QStringLiteral("layers"), replayed(running, 2));
+        camera.each(QStringLiteral("log"), replayed(running, 3));
+        camera.each(QStringLiteral("gpu"), replayed(gpu));
+        camera.each(QStringLiteral("fallback"), replayed(fallback));
+        camera.each(QStringLiteral("fallback-setup"), replayed(fallback, 1));
         camera.each(QStringLiteral("paused"), replayed(paused));
         camera.each(QStringLiteral("failed"), replayed(failed));
         camera.each(QStringLiteral("finished"), replayed(finished));

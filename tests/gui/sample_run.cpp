@@ -3,7 +3,9 @@
 
 #include "worker/protocol.h"
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace espalier::test {
 
@@ -32,32 +34,56 @@ Json SampleRun::hello(int run) {
 Json SampleRun::plan() {
     Json layers = Json::array();
     const auto layer = [&](const char* name, const char* kind, std::vector<int> shape, int parameters, double flops) {
-        layers.push_back(
-            {{"layer", name}, {"kind", kind}, {"shape", shape}, {"parameters", parameters}, {"flops", flops}});
+        layers.push_back({{"layer", name},
+                          {"kind", kind},
+                          {"shape", shape},
+                          {"parameters", parameters},
+                          {"flops", flops},
+                          {"memory", 4.0 * shape[0] * shape[1]},
+                          {"kernel", "direct"}});
     };
     layer("stem", "convolution", {64, 32, 28, 28}, 288, 8.7e7);
     layer("block1", "convolution", {64, 64, 14, 14}, 18432, 1.39e9);
     layer("block2", "convolution", {64, 96, 7, 7}, 55296, 1.04e9);
     layer("classifier", "linear", {64, 10}, 970, 3.7e5);
-    return event("plan", {{"parameters", 75530},
-                          {"flops", 2.52e9},
-                          {"memory",
-                           {{"weights", 0.29 * mega},
-                            {"optimizer", 0.29 * mega},
-                            {"activations", 41 * mega},
-                            {"workspace", 9 * mega},
-                            {"total", 50.6 * mega}}},
-                          {"layers", layers},
-                          {"steps_per_epoch", steps_per_epoch_},
-                          {"epochs", epochs_},
-                          {"batch", 64},
-                          {"backend", "cpu"},
-                          {"device", "AMD EPYC 7B13"},
-                          {"precision", "fp32"},
-                          {"passes", Json::array({{{"pass", "share"}, {"ops", 96}},
-                                                  {{"pass", "fuse"}, {"ops", 61}},
-                                                  {{"pass", "prune"}, {"ops", 58}}})},
-                          {"notes", Json::array()}});
+    Json plan = event("plan", {{"parameters", 75530},
+                               {"flops", 2.52e9},
+                               {"memory",
+                                {{"weights", 0.29 * mega},
+                                 {"optimizer", 0.29 * mega},
+                                 {"activations", 41 * mega},
+                                 {"workspace", 9 * mega},
+                                 {"total", 50.6 * mega}}},
+                               {"layers", layers},
+                               {"steps_per_epoch", steps_per_epoch_},
+                               {"epochs", epochs_},
+                               {"batch", 64},
+                               {"backend", "cpu"},
+                               {"device", "AMD EPYC 7B13"},
+                               {"precision", "fp32"},
+                               {"passes", Json::array({{{"pass", "share"}, {"ops", 96}},
+                                                       {{"pass", "fuse"}, {"ops", 61}},
+                                                       {{"pass", "prune"}, {"ops", 58}}})},
+                               {"notes", Json::array()},
+                               {"limit", 900 * mega},
+                               {"toggles",
+                                {{"precision", "fp32"},
+                                 {"fused", true},
+                                 {"reference_separable", false},
+                                 {"cuda_graphs", true},
+                                 {"recompute", false},
+                                 {"deterministic", false},
+                                 {"safe_mode", false}}}});
+    if (gpu_) {
+        plan.update({{"backend", "cuda"},
+                     {"device", "NVIDIA H100 80GB HBM3"},
+                     {"precision", "fp16"},
+                     {"device_memory", 80 * 1024 * mega},
+                     {"limit", 74 * 1024 * mega},
+                     {"peak_gflops", 1.07e6}});
+        plan["toggles"]["precision"] = "fp16";
+    }
+    return plan;
 }
 
 Json SampleRun::phase(const char* name, const char* reason) {
@@ -99,15 +125,49 @@ Json SampleRun::steps(std::int64_t count) {
 
 Json SampleRun::resources() {
     std::normal_distribution<double> noise(0, 1);
-    return event("resources", {{"step", step_},
-                               {"memory",
-                                {{"weights", 0.29 * mega},
-                                 {"optimizer", 0.29 * mega},
-                                 {"activations", 41 * mega},
-                                 {"workspace", 9 * mega},
-                                 {"process", 212 * mega}}},
-                               {"gflops", 56 + 1.2 * noise(random_)},
-                               {"images_per_second", 64 / step_seconds * (1 + 0.01 * noise(random_))}});
+    Json sample = event("resources", {{"step", step_},
+                                      {"memory",
+                                       {{"weights", 0.29 * mega},
+                                        {"optimizer", 0.29 * mega},
+                                        {"activations", 41 * mega},
+                                        {"workspace", 9 * mega},
+                                        {"process", 212 * mega}}},
+                                      {"gflops", 56 + 1.2 * noise(random_)},
+                                      {"images_per_second", 64 / step_seconds * (1 + 0.01 * noise(random_))}});
+    if (gpu_) {
+        sample.update({{"mfu", 0.31},
+                       {"utilisation", 0.97},
+                       {"temperature", 64},
+                       {"power", 412.4},
+                       {"power_limit", 700},
+                       {"core_clock", 1755},
+                       {"memory_clock", 2619},
+                       {"throttle", 1}});
+        sample["memory"].update({{"device", 1536 * mega}, {"device_total", 80 * 1024 * mega}, {"host", 900 * mega}});
+    }
+    return sample;
+}
+
+Json SampleRun::layers() {
+    std::normal_distribution<double> noise(0, 1);
+    Json rows = Json::array();
+    for (const auto& [name, ms, gflops, gbps] : {std::tuple{"stem", 1.9, 46.0, 11.2},
+                                                 {"block1", 14.2, 98.0, 6.1},
+                                                 {"block2", 11.5, 90.0, 4.8},
+                                                 {"classifier", 0.2, 1.9, 0.4}}) {
+        const double time = ms * (1 + 0.02 * noise(random_));
+        rows.push_back({{"layer", name},
+                        {"ms", time},
+                        {"forward_ms", time / 3},
+                        {"gflops", gflops},
+                        {"gbps", gbps},
+                        {"kernel", "winograd"}});
+    }
+    return event("layers", {{"step", std::max<std::int64_t>(step_, 1)}, {"layers", rows}});
+}
+
+Json SampleRun::fallback(const char* rung, const char* from, const char* to, const char* reason) {
+    return event("fallback", {{"rung", rung}, {"from", from}, {"to", to}, {"reason", reason}});
 }
 
 Json SampleRun::epoch_end() {
@@ -168,6 +228,7 @@ std::vector<Json> SampleRun::past(std::int64_t until) {
         events.push_back(phase("evaluating"));
         time_ += 0.3;
         events.push_back(evaluation());
+        events.push_back(layers());
         const std::int64_t epoch = step_ / steps_per_epoch_;
         events.push_back(
             checkpoint(epoch % 3 == 0 ? std::vector<std::string>{"best", "last"} : std::vector<std::string>{"last"}));

@@ -21,6 +21,8 @@ public:
     /// The next `count` steps; an epoch's end is not crossed.
     Json steps(std::int64_t count);
     Json resources();
+    Json layers(); ///< a step timed layer by layer
+    Json fallback(const char* rung, const char* from, const char* to, const char* reason);
     Json epoch_end();
     Json evaluation();
     Json checkpoint(std::vector<std::string> kinds = {"last"});
@@ -30,6 +32,8 @@ public:
     [[nodiscard]] std::int64_t last_step() const { return steps_per_epoch_ * epochs_; }
     [[nodiscard]] std::int64_t left_in_epoch() const { return steps_per_epoch_ - step_ % steps_per_epoch_; }
     void advance_time(double seconds) { time_ += seconds; }
+    /// From here on it says that it trains on an H100.
+    void use_gpu() { gpu_ = true; }
 
     /// All events up to (and with) step `until`, as events.jsonl would hold them; the run is not ended.
     std::vector<Json> past(std::int64_t until);
@@ -40,6 +44,7 @@ private:
 
     std::int64_t steps_per_epoch_, epochs_, step_ = 0;
     double time_;
+    bool gpu_ = false;
     double best_ = 0;
     std::int64_t best_epoch_ = 0;
     std::mt19937 random_{7};

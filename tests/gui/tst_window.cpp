@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The whole window over a stand-in for the engine: what a person clicks, and what the window does when the engine
 // misbehaves.
+#include "fit_bar.h"
+#include "layer_table.h"
+#include "metric_tile.h"
 #include "plot_group.h"
+#include "status_strip.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -9,11 +13,13 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QStandardItemModel>
 #include <QTabBar>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -150,7 +156,7 @@ private slots:
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
         QVERIFY(driver.wait_for_state(RunState::finished, 60000));
         QCOMPARE(driver.run()->step(), std::int64_t{40000});
-        for (int tab = 0; tab < 3; ++tab) {
+        for (int tab = 0; tab < 4; ++tab) {
             driver.key(static_cast<Qt::Key>(Qt::Key_1 + tab), Qt::ControlModifier);
             QTest::qWait(200);
         }
@@ -230,6 +236,150 @@ private slots:
         QTRY_VERIFY(says(QStringLiteral("12 different sizes, from 640 × 480 to")));
         QVERIFY(says(QStringLiteral("cannot be read:\ncat/0412.jpg (half a file)")));
         QVERIFY(says(QStringLiteral("1,200")));
+    }
+
+    void a_gpu_is_shown_with_what_it_does() {
+        WindowDriver driver(engine, {QStringLiteral("--gpu")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(40));
+        auto* strip = driver.window->findChild<StatusStrip*>();
+        QTRY_VERIFY2(strip->text().contains(QStringLiteral("GPU 97 %")), qPrintable(strip->text()));
+        for (const char* words : {"fp16 · fused · CUDA graph", "64 °C · 412 W", "1,755 MHz", "slowed by power limit"})
+            QVERIFY2(strip->text().contains(QString::fromUtf8(words)), qPrintable(strip->text()));
+        QStringList tiles;
+        for (const auto* tile : driver.window->findChildren<MetricTile*>())
+            tiles.append(tile->accessibleName() + QLatin1Char(' ') + tile->accessibleDescription());
+        QVERIFY2(tiles.filter(QStringLiteral("GPU memory")).value(0).contains(QStringLiteral("of 80.0 GB")),
+                 qPrintable(tiles.join(QLatin1Char('\n'))));
+        QVERIFY(tiles.filter(QStringLiteral("GFLOPS")).value(0).contains(QStringLiteral("MFU 31")));
+        const PlotGroup* plots = driver.window->run_page()->plots();
+        QTRY_VERIFY(plots->gflops()->accessibleDescription().contains(QStringLiteral("utilisation 97")));
+        QVERIFY(plots->memory()->accessibleDescription().contains(QStringLiteral("process")));
+    }
+
+    void layers_are_timed_sorted_and_copied() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(35)); // the first sample is there
+        driver.key(Qt::Key_3, Qt::ControlModifier);
+        auto* table = driver.find<LayerTable>(QStringLiteral("layers"));
+        QTRY_VERIFY(table->isVisible());
+        const auto cell = [&](int row, int column) { return table->model()->index(row, column).data().toString(); };
+        QTRY_VERIFY(cell(0, LayerTable::milliseconds) != QStringLiteral("–"));
+        QCOMPARE(table->model()->rowCount(), 4);
+        QCOMPARE(cell(0, LayerTable::layer), QStringLiteral("stem"));
+        QCOMPARE(cell(1, LayerTable::kernel), QStringLiteral("winograd")); // as it was timed, not as it was planned
+        QVERIFY(
+            driver.find<QLabel>(QStringLiteral("layersCaption"))->text().contains(QStringLiteral("one kernel after")));
+        const auto click_head = [&](int column) {
+            QHeaderView* head = table->horizontalHeader();
+            QTest::mouseClick(head->viewport(), Qt::LeftButton, {},
+                              {head->sectionViewportPosition(column) + 20, head->height() / 2});
+        };
+        click_head(LayerTable::milliseconds);
+        QTRY_COMPARE(cell(0, LayerTable::layer), QStringLiteral("classifier")); // the quickest
+        click_head(LayerTable::milliseconds);
+        QTRY_COMPARE(cell(0, LayerTable::layer), QStringLiteral("block1")); // the slowest
+        const QString then = cell(0, LayerTable::milliseconds);
+        QTRY_VERIFY(cell(0, LayerTable::milliseconds) != then); // live, and still sorted
+        QCOMPARE(cell(0, LayerTable::layer), QStringLiteral("block1"));
+        click_head(LayerTable::milliseconds);
+        QTRY_COMPARE(cell(0, LayerTable::layer), QStringLiteral("stem")); // the network's own order
+        QVERIFY(driver.click(QStringLiteral("copyLayers")));
+        const QStringList lines = QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 5);
+        QCOMPARE(lines[0].count(QLatin1Char('\t')), LayerTable::column_count - 1);
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                          table->visualRect(table->model()->index(2, 0)).center());
+        QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(
+            QApplication::clipboard()->text().section(QLatin1Char('\n'), 1, 1).startsWith(QStringLiteral("block2\t")));
+    }
+
+    void a_fallback_is_said_and_can_be_taken_back() {
+        WindowDriver driver(engine, {QStringLiteral("--fall-back-at"), QStringLiteral("20")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        auto* band = driver.find(QStringLiteral("band"));
+        QTRY_VERIFY_WITH_TIMEOUT(band->isVisible(), 10000);
+        QVERIFY2(band->accessibleName().contains(QStringLiteral("Recompute")), qPrintable(band->accessibleName()));
+        driver.key(Qt::Key_2, Qt::ControlModifier); // the setup says it too
+        QTRY_VERIFY(driver.find(QStringLiteral("undo-recompute")));
+        QVERIFY(driver.find(QStringLiteral("undo-recompute"))->isVisible());
+        QVERIFY(driver.click(QStringLiteral("band-take_back")));
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+        QVERIFY(driver.wait_for_state(RunState::running)); // resumed by itself
+        const std::int64_t then = driver.run()->step();
+        QVERIFY(driver.wait_for_step(then + 10));
+    }
+
+    void a_fallback_can_be_kept() {
+        WindowDriver driver(engine, {QStringLiteral("--fall-back-at"), QStringLiteral("20")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(25));
+        QVERIFY(driver.click(QStringLiteral("band-keep")));
+        QTRY_VERIFY(!driver.find(QStringLiteral("band"))->isVisible());
+        QCOMPARE(driver.run()->state(), RunState::running);
+    }
+
+    void the_fit_is_told_at_once_and_the_rest_later() {
+        WindowDriver driver(engine, {QStringLiteral("--slow-plan"), QStringLiteral("1500")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* fit = driver.window->findChild<FitBar*>();
+        auto* batch = driver.find<QLineEdit>(QStringLiteral("field-batch"));
+        batch->selectAll();
+        QTest::keyClicks(batch, QStringLiteral("2048"));
+        QTRY_VERIFY_WITH_TIMEOUT(fit->accessibleName().contains(QStringLiteral("fails at block2")), 1200);
+        QVERIFY(!fit->accessibleDescription().contains(QStringLiteral("1,500")));
+        QTRY_VERIFY_WITH_TIMEOUT(fit->accessibleDescription().contains(QStringLiteral("largest batch that fits 1,500")),
+                                 8000);
+        batch->selectAll();
+        QTest::keyClicks(batch, QStringLiteral("64"));
+        QTRY_VERIFY(fit->accessibleName().contains(QStringLiteral("fits")));
+        // the answer to the older question does not come back
+        QTest::qWait(1700);
+        QVERIFY(fit->accessibleName().contains(QStringLiteral("· fits")));
+    }
+
+    void toggles_say_what_they_are_for_and_what_they_cost() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        const auto sentence = [&](const char* name) {
+            auto* label = driver.find<QLabel>(QStringLiteral("sentence-toggles.") + QLatin1String(name));
+            return label ? label->text() : QString();
+        };
+        for (const char* name :
+             {"safe_mode", "precision", "fused", "cuda_graphs", "recompute", "deterministic", "reference_separable"})
+            QVERIFY2(sentence(name).size() > 30, name);
+        QTRY_VERIFY2(sentence("recompute").contains(QStringLiteral("saves 16 MB and costs about 24")),
+                     qPrintable(sentence("recompute")));
+        QTRY_VERIFY2(sentence("fused").contains(QStringLiteral("off 1,310 img/s, on 1,840 img/s")),
+                     qPrintable(sentence("fused")));
+        // on the processor
+        QTRY_VERIFY(!driver.find(QStringLiteral("field-toggles.cuda_graphs"))->isEnabled());
+        QVERIFY(sentence("cuda_graphs").contains(QStringLiteral("Only on an NVIDIA GPU")));
+        auto* precision = driver.find<QComboBox>(QStringLiteral("field-toggles.precision"));
+        const auto* choices = qobject_cast<QStandardItemModel*>(precision->model());
+        QVERIFY(!choices->item(precision->findData(QStringLiteral("fp16")))->isEnabled());
+        QVERIFY(choices->item(precision->findData(QStringLiteral("fp32")))->isEnabled());
+        QVERIFY(!driver.find(QStringLiteral("revert-toggles.precision"))->isVisible()); // words alone have changed
+    }
+
+    void a_gpu_takes_all_toggles() {
+        WindowDriver driver(engine, {QStringLiteral("--gpu")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QTRY_VERIFY(driver.find(QStringLiteral("field-toggles.cuda_graphs"))->isEnabled());
+        auto* precision = driver.find<QComboBox>(QStringLiteral("field-toggles.precision"));
+        const auto* choices = qobject_cast<QStandardItemModel*>(precision->model());
+        for (int i = 0; i < precision->count(); ++i)
+            QVERIFY2(choices->item(i)->isEnabled(), qPrintable(precision->itemText(i)));
+        precision->setFocus();
+        QTest::keyClick(precision, Qt::Key_Down); // fp16
+        driver.find<QPushButton>(QStringLiteral("copyCommand"))->click();
+        QVERIFY(QApplication::clipboard()->text().endsWith(QStringLiteral("--set toggles.precision=fp16")));
     }
 
     void another_protocol_is_refused_with_both_numbers() {
