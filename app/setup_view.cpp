@@ -113,7 +113,7 @@ void SetupView::show_run(const RunModel& run) {
                  format_bytes(plan.memory[2]), format_bytes(plan.memory[3]), format_bytes(plan.memory[4])));
     if (plan.limit > 0)
         row(tr("Memory it may take"), plan.device_memory > 0
-                                          ? tr("%1 of the device's %2; the rest was in use")
+                                          ? tr("%1 of the device's %2; the rest is in use or kept back")
                                                 .arg(format_bytes(plan.limit), format_bytes(plan.device_memory))
                                           : format_bytes(plan.limit));
     row(tr("Operations after passes"), plan.passes.join(QStringLiteral(", ")));

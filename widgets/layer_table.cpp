@@ -21,7 +21,7 @@ constexpr int row_height = 28;
 constexpr int sort_role = Qt::UserRole;
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
 constexpr int least_layer_width = 170;
-constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 96, 108, 132, 64, 62, 74, 58, 72, 90, 66};
+constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 96, 126, 114, 68, 70, 70, 56, 70, 88, 62};
 
 QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
 
