@@ -59,16 +59,13 @@ void RunActions::resume(const QString& path, bool safe_mode) {
 void RunActions::take_back(const RunModel& run, const QString& rung) {
     const auto& changes = run.changes();
     const auto change = std::ranges::find(changes, rung, &RunModel::Fallback::rung); // the first knows the beginning
-    if (change == changes.end())
-        return;
-    const auto set = undo_of(rung, change->from);
-    if (!set)
+    if (change == changes.end() || change->undo.empty())
         return;
     if (!store_->is_active(run.path())) {
-        store_->resume(run.path(), *set);
+        store_->resume(run.path(), change->undo);
         return;
     }
-    waiting_[run.path()] = *set;
+    waiting_[run.path()] = change->undo;
     store_->command(run.path(), QStringLiteral("stop"));
     emit told(tr("%1 is taken back: the run writes a checkpoint and goes on from there.").arg(toggle_title(rung)));
 }

@@ -8,6 +8,7 @@
 #include "plot_overlay.h"
 #include "run_overview.h"
 #include "run_state.h"
+#include "smoothed_series.h"
 #include "step_clock.h"
 #include "timeline.h"
 
@@ -17,26 +18,6 @@
 #include <optional>
 
 namespace espalier {
-
-/// A series and its exponential mean (of the values' own count, corrected for its start; not finite values are left out
-/// of the mean). After a change of weight `smooth` begins anew and may lag behind.
-struct SmoothedSeries {
-    MetricSeries raw, smooth;
-
-    void append(std::int64_t step, const std::vector<float>& values);
-    void truncate_after(std::int64_t step);
-    void set_weight(double weight);
-    [[nodiscard]] bool is_level() const { return smooth.size() == raw.size(); }
-    /// Smooths the next `most` samples, if there are so many.
-    void extend(std::size_t most);
-    void reserve(std::size_t count);
-    void clear(); ///< all but the weight
-
-private:
-    double weight_ = 0.9;
-    double mean_ = 0, correction_ = 1; ///< of the samples so far
-    std::size_t expected_ = 0;
-};
 
 /// One run, as its events tell it: the only place that knows which state follows which. Fed by events alone, live or
 /// old, real or replayed.
@@ -54,6 +35,7 @@ public:
     struct Fallback {
         QString rung, from, to, reason; ///< rung: the toggle, or "batch", "device" ...
         std::int64_t step = 0;
+        Json undo = Json::object(); ///< settings with which a resume takes it back; empty: nothing does
     };
     struct Plan {
         double parameters = 0, flops = 0, steps_per_epoch = 0;

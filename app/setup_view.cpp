@@ -35,7 +35,7 @@ std::vector<ToggleList::Item> toggle_items(const RunModel& run) {
     }
     const auto change_of = [&](ToggleList::Item& item, const RunModel::Fallback& change) {
         item.change = SetupView::tr("Changed by the engine: %1").arg(change.reason);
-        item.can_be_undone = undo_of(change.rung, change.from).has_value();
+        item.can_be_undone = !change.undo.empty();
     };
     for (const Toggle& toggle : toggles()) {
         const auto value = values.find(toggle.name.toStdString());

@@ -20,28 +20,23 @@ bool is_gpu(const DeviceSummary& device) { return device.backend == u"cuda"; }
 const std::vector<Toggle>& toggles() {
     static const std::vector<Toggle> table{
         {"safe_mode", tr("Safe mode"),
-         tr("When something looks wrong: fp32, nothing fused, nothing recorded, every step checked. The slowest way."),
-         false},
+         tr("When something looks wrong: fp32, nothing fused, nothing recorded, every step checked. The slowest way.")},
         {"precision", tr("Precision"),
          tr("Automatic is the fastest that trains well on the device. Take fp32 (strict) to rule out rounding as a "
-            "cause: slower, with more memory. Weights are kept in fp32 in any case."),
-         false},
+            "cause: slower, with more memory. Weights are kept in fp32 in any case.")},
         {"fused", tr("Fused kernels"),
          tr("Off when a fused kernel is suspected of a wrong number: every operation by itself, slower, with more "
-            "memory."),
-         true},
+            "memory.")},
         {"cuda_graphs", tr("CUDA graphs"),
          tr("Off to see which kernel fails, or where a driver has trouble with graphs: kernels are launched one by "
             "one, "
-            "which costs most in small networks."),
-         true},
+            "which costs most in small networks.")},
         {"recompute", tr("Recompute"),
-         tr("On when memory is short: part of the forward is computed again in the backward instead of being kept."),
-         false},
+         tr("On when memory is short: part of the forward is computed again in the backward instead of being kept.")},
         {"deterministic", tr("Deterministic"),
-         tr("On when two runs must give the same bits: only algorithms that do, which may be slower."), false},
+         tr("On when two runs must give the same bits: only algorithms that do, which may be slower.")},
         {"reference_separable", tr("Reference separable"),
-         tr("On to check our own kernels of separable convolutions against the library's, which are slower."), false},
+         tr("On to check our own kernels of separable convolutions against the library's, which are slower.")},
     };
     return table;
 }
@@ -67,22 +62,6 @@ QString precision_refusal(const QString& precision, const DeviceSummary& device)
     if (precision == u"auto" || device.precisions.isEmpty() || device.precisions.contains(precision))
         return {};
     return is_gpu(device) ? tr("not on this GPU") : tr("on an NVIDIA GPU");
-}
-
-std::optional<Json> undo_of(const QString& rung, const QString& from) {
-    if (rung == u"cpu")
-        return Json{{"backend", from.isEmpty() ? "auto" : from.toStdString()}};
-    if (rung == u"precision")
-        return from.isEmpty() ? std::nullopt : std::optional(Json{{"toggles", {{"precision", from.toStdString()}}}});
-    if (rung == u"batch") {
-        bool good = false;
-        const int batch = from.toInt(&good);
-        return good ? std::optional(Json{{"batch", batch}}) : std::nullopt;
-    }
-    for (const Toggle& toggle : toggles())
-        if (toggle.name == rung)
-            return Json{{"toggles", {{rung.toStdString(), from.isEmpty() ? toggle.usual : from == u"on"}}}};
-    return std::nullopt;
 }
 
 QString throttle_words(unsigned bits) {

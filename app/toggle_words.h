@@ -4,7 +4,6 @@
 #include "worker/protocol.h"
 
 #include <QString>
-#include <optional>
 #include <vector>
 
 namespace espalier {
@@ -16,7 +15,6 @@ struct Toggle {
     QString name; ///< in a configuration: toggles.NAME
     QString title;
     QString sentence; ///< when one needs it, and what it costs
-    bool usual;       ///< its value where nothing asks for another; of precision without meaning
 };
 [[nodiscard]] const std::vector<Toggle>& toggles();
 /// The title of a toggle, or of another rung of the engine's ladder; `name` itself if it is unknown.
@@ -25,8 +23,6 @@ struct Toggle {
 [[nodiscard]] QString toggle_refusal(const QString& name, const DeviceSummary& device);
 /// Why the device cannot compute in that precision; empty if it can.
 [[nodiscard]] QString precision_refusal(const QString& precision, const DeviceSummary& device);
-/// What to lay over a run's configuration so that a fallback from `from` is taken back; nothing if it cannot be.
-[[nodiscard]] std::optional<Json> undo_of(const QString& rung, const QString& from);
 
 /// What holds a GPU's clocks down, in words; empty if nothing does. `bits` as in docs/PROTOCOL.md.
 [[nodiscard]] QString throttle_words(unsigned bits);

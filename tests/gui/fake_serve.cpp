@@ -166,7 +166,8 @@ private:
                 emit(sample_.layers());
             if (options.fall_back_at && !fell_back_ && sample_.step() >= options.fall_back_at) {
                 fell_back_ = true;
-                emit(sample_.fallback("recompute", "off", "on", "This step needs 9.1 GB, but the limit is 7.2 GB."));
+                emit(sample_.fallback("recompute", "off", "on", "This step needs 9.1 GB, but the limit is 7.2 GB.",
+                                      {{"toggles", {{"recompute", false}}}}));
             }
             if (options.noise)
                 std::puts("this is not a line of the protocol");

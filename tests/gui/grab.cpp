@@ -190,7 +190,8 @@ int main(int argc, char** argv) {
                         run.fallback("recompute", "off", "on",
                                      "This step needs 9.1 GB (weights 1.2 GB, optimizer 1.2 GB, activations "
                                      "and workspace 6.7 GB), but the limit is 7.2 GB. Most is in use at "
-                                     "conv2d of layer 'stages.2.1.conv2', with 9.0 GB."));
+                                     "conv2d of layer 'stages.2.1.conv2', with 9.0 GB.",
+                                     {{"toggles", {{"recompute", false}}}}));
             },
             true);
     };

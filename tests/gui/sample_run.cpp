@@ -166,8 +166,8 @@ Json SampleRun::layers() {
     return event("layers", {{"step", std::max<std::int64_t>(step_, 1)}, {"layers", rows}});
 }
 
-Json SampleRun::fallback(const char* rung, const char* from, const char* to, const char* reason) {
-    return event("fallback", {{"rung", rung}, {"from", from}, {"to", to}, {"reason", reason}});
+Json SampleRun::fallback(const char* rung, const char* from, const char* to, const char* reason, const Json& undo) {
+    return event("fallback", {{"rung", rung}, {"from", from}, {"to", to}, {"reason", reason}, {"undo", undo}});
 }
 
 Json SampleRun::epoch_end() {

@@ -22,7 +22,7 @@ public:
     Json steps(std::int64_t count);
     Json resources();
     Json layers(); ///< a step timed layer by layer
-    Json fallback(const char* rung, const char* from, const char* to, const char* reason);
+    Json fallback(const char* rung, const char* from, const char* to, const char* reason, const Json& undo);
     Json epoch_end();
     Json evaluation();
     Json checkpoint(std::vector<std::string> kinds = {"last"});

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The band of the run page: how the run stands, what the engine has changed, and what can be done about it.
+#include "format.h"
+#include "run_page.h"
+#include "state_band.h"
+#include "toggle_words.h"
+
+#include <QLayout>
+#include <QPushButton>
+
+namespace espalier {
+
+void RunPage::fill_band() {
+    if (run_)
+        changes_seen_ = std::min(changes_seen_, run_->changes().size()); // all events may come again
+    if (!run_ || (band_state_ == run_->state() && band_reason_ == run_->reason() &&
+                  band_changes_ == run_->changes().size() - changes_seen_))
+        return;
+    band_state_ = run_->state();
+    band_changes_ = run_->changes().size() - changes_seen_;
+    band_reason_ = run_->reason();
+    band_->clear_actions();
+    const auto action = [this](const QString& text, const char* icon, bool primary, const char* command) {
+        auto* button = band_->add_action(text, QLatin1String(icon), primary);
+        button->setObjectName(QStringLiteral("band-") + QLatin1String(command));
+        connect(button, &QPushButton::clicked, this,
+                [this, command] { emit action_requested(QLatin1String(command)); });
+    };
+    const QString step = format_count(static_cast<double>(run_->step()));
+    const QString saved =
+        run_->checkpoint()
+            ? tr("The last checkpoint is of step %1.").arg(format_count(static_cast<double>(run_->checkpoint()->step)))
+            : tr("No checkpoint has been written yet.");
+    const auto offer_undo = [&] {
+        if (!run_->undo().empty())
+            action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
+    };
+    switch (run_->state()) {
+    case RunState::paused:
+        band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step),
+                           tr("Its memory is free again. %1").arg(saved));
+        action(tr("Resume"), "play", true, "resume");
+        action(tr("Stop"), "stop", false, "stop");
+        break;
+    case RunState::failed:
+    case RunState::interrupted: {
+        const QString why = !run_->reason().isEmpty() ? run_->reason() : tr("The run ended without saying why.");
+        band_->set_message(StateBand::Tone::fault, why,
+                           run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved);
+        action(tr("Resume"), "play", true, "resume");
+        action(tr("Resume in safe mode"), "shield", false, "resume_safe");
+        offer_undo();
+        if (run_->checkpoint())
+            action(tr("Resume from…"), "revert", false, "resume_from");
+        action(tr("Copy report"), "copy", false, "report");
+        break;
+    }
+    case RunState::stopped:
+        band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), saved);
+        action(tr("Resume"), "play", true, "resume");
+        offer_undo();
+        break;
+    case RunState::finished:
+        band_->set_message(StateBand::Tone::info,
+                           run_->best_accuracy() ? tr("Finished: %1 of the validation images are told right.")
+                                                       .arg(format_percent(*run_->best_accuracy()))
+                                                 : tr("Finished"),
+                           tr("The weights, the curves as CSV and the log are in the run's folder."));
+        action(tr("More epochs…"), "repeat", false, "more_epochs");
+        break;
+    default:
+        if (band_changes_ > 0)
+            fill_change(run_->changes().back());
+        break;
+    }
+    const bool over = !is_active(run_->state()) || run_->state() == RunState::paused;
+    const bool shown = over || band_changes_ > 0;
+    band_->setVisible(shown);
+    // a fault is more important than its numbers, and the plots keep their room
+    tile_row_->setVisible(!over || run_->state() == RunState::finished);
+    layout()->activate();
+}
+
+/// The engine has changed something by itself, and the run goes on.
+void RunPage::fill_change(const RunModel::Fallback& change) {
+    band_->set_message(
+        StateBand::Tone::attention,
+        tr("The engine changed %1: %2 → %3")
+            .arg(toggle_title(change.rung), change.from.isEmpty() ? tr("as asked") : change.from, change.to),
+        change.reason);
+    const auto action = [this](const QString& text, const char* name, auto&& done) {
+        auto* button = band_->add_action(text, {}, false);
+        button->setObjectName(QLatin1String(name));
+        connect(button, &QPushButton::clicked, this, done);
+    };
+    if (!change.undo.empty())
+        action(tr("Take it back"), "band-take_back", [this, rung = change.rung] {
+            keep_changes();
+            emit action_requested(QStringLiteral("take_back:") + rung);
+        });
+    action(tr("Keep it"), "band-keep", [this] { keep_changes(); });
+}
+
+void RunPage::keep_changes() {
+    changes_seen_ = run_->changes().size();
+    QMetaObject::invokeMethod(this, &RunPage::fill_band, Qt::QueuedConnection); // the button goes with the band
+}
+
+} // namespace espalier
