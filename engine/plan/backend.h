@@ -99,7 +99,8 @@ public:
     virtual void finish(void* host) = 0;
 };
 
-/// A device with its kernels. Stateless apart from caches; used by one thread at a time.
+/// A device with its kernels. Stateless apart from caches; used by one thread at a time: that which made it, until
+/// another one calls enter_thread().
 class Backend {
 public:
     Backend() = default;
@@ -108,6 +109,8 @@ public:
     virtual ~Backend() = default;
 
     [[nodiscard]] virtual std::string_view name() const = 0;
+    /// From now on the calling thread uses the backend. Throws DeviceError.
+    virtual void enter_thread() {}
     /// Asked before an op is lowered here. Never throws.
     [[nodiscard]] virtual Support supports(const Graph& graph, const Op& op) const = 0;
     /// What the precision "auto" may mean here, the best first and "fp32" last. A self-test decides (train/precision.h).
@@ -160,7 +163,8 @@ public:
                                                    const std::function<bool(std::size_t next)>& leave);
     /// Between two steps: times algorithms of what was lowered so far, for about `seconds` (the one begun last is
     /// finished), on memory of its own. True while something is left to time. What is lowered from then on uses what
-    /// was found; plans made before keep what they have. Throws DeviceError.
+    /// was found; plans made before keep what they have. What was found is kept for later processes when nothing is
+    /// left to time, and at a call with 0 seconds, which times nothing. Throws DeviceError.
     virtual bool tune(double seconds) {
         static_cast<void>(seconds);
         return false;

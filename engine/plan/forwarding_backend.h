@@ -13,6 +13,7 @@ public:
     explicit ForwardingBackend(std::unique_ptr<Backend> inner) : owned_(std::move(inner)), inner_(owned_.get()) {}
 
     [[nodiscard]] std::string_view name() const override { return inner_->name(); }
+    void enter_thread() override { inner_->enter_thread(); }
     [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
         return inner_->supports(graph, op);
     }

@@ -111,6 +111,8 @@ bool Trainer::set_up() {
         }
     }
     setup_ = prepared.get();
+    if (setup_.backend)
+        setup_.backend->enter_thread();
     return setup_.network && !control_.stop_wanted();
 }
 

@@ -20,14 +20,41 @@ namespace {
 RecordingBackend::Fault fault_to_inject = RecordingBackend::Fault::none;
 std::function<void()> after_replay;
 
-/// What "auto" means in this program: the processor, but recorded.
+/// As a GPU that is not the first: a thread reaches it when it has made it or entered it.
+class OneThreadBackend final : public ForwardingBackend {
+public:
+    using ForwardingBackend::ForwardingBackend;
+    void enter_thread() override { thread_ = std::this_thread::get_id(); }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
+        check();
+        return inner().allocate(bytes);
+    }
+    void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) override {
+        check();
+        inner().upload(tensor, layout, host, device);
+    }
+    void synchronize() override {
+        check();
+        inner().synchronize();
+    }
+
+private:
+    void check() const {
+        if (std::this_thread::get_id() != thread_)
+            throw DeviceError("This thread has another device.");
+    }
+    std::thread::id thread_ = std::this_thread::get_id();
+};
+
+/// What "auto" means in this program: the processor, but recorded, and for one thread at a time.
 BackendDefinition recording_definition() {
     return {.name = "recording",
             .description = "records the processor's steps",
             .preference = 1000,
             .make =
                 [](const BackendOptions& options) {
-                    auto backend = std::make_unique<RecordingBackend>(make_backend("cpu", options), fault_to_inject);
+                    auto backend = std::make_unique<RecordingBackend>(
+                        std::make_unique<OneThreadBackend>(make_backend("cpu", options)), fault_to_inject);
                     backend->after_replay = [] {
                         if (after_replay)
                             after_replay();

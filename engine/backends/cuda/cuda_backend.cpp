@@ -87,6 +87,7 @@ void complete_memory(DeviceState& state, int device) {
         return;
     }
     state.memory_total = total;
+    void enter_thread() override { ESPALIER_CUDA(cudaSetDevice(device_.index)); } // each thread has a current device
     state.memory_used = total - free;
 }
 
