@@ -51,7 +51,7 @@ public:
 private:
     Tensor tensor_;
     Layout layout_;
-    PinnedDownload bytes_;
+    HostDownload bytes_;
 };
 
 /// What algorithms are chosen for: timings of another card, driver or library mean nothing here.

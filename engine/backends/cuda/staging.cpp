@@ -1,64 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/staging.h"
 
-#include "backends/cuda/error.h"
-
 #include <new>
 
 namespace espalier::cuda {
 
+/// Pinned memory is scarce on some systems (WSL2). Copies from ordinary memory are slower, and as right.
+void HostBuffer::allocate(std::size_t bytes) {
+    release();
+    void* memory = nullptr;
+    pinned_ = cudaMallocHost(&memory, bytes) == cudaSuccess;
+    if (!pinned_) {
+        cudaGetLastError(); // it must not be found again by the next launch
+        memory = ::operator new(bytes);
+    }
+    data_ = static_cast<std::byte*>(memory);
+    bytes_ = bytes;
+}
+
+void HostBuffer::release() {
+    if (pinned_)
+        cudaFreeHost(data_);
+    else
+        ::operator delete(data_);
+    data_ = nullptr;
+    bytes_ = 0;
+    pinned_ = false;
+}
+
 Staging::Staging(cudaStream_t stream) : stream_(stream) {}
 
 Staging::~Staging() {
-    for (auto& buffer : buffers_) {
-        if (buffer.copied != nullptr) {
-            cudaEventSynchronize(buffer.copied);
-            cudaEventDestroy(buffer.copied);
-        }
-        release(buffer);
-    }
+    for (auto& buffer : buffers_)
+        if (buffer.copied)
+            cudaEventSynchronize(buffer.copied->get());
 }
 
 void Staging::trim() {
     for (auto& buffer : buffers_) {
-        if (buffer.copied != nullptr)
-            ESPALIER_CUDA(cudaEventSynchronize(buffer.copied));
-        release(buffer);
+        if (buffer.copied)
+            ESPALIER_CUDA(cudaEventSynchronize(buffer.copied->get()));
+        buffer.memory.release();
     }
-}
-
-/// Pinned memory is scarce on some systems (WSL2). Copies from ordinary memory are slower, and as right.
-void Staging::allocate(Buffer& buffer, std::size_t bytes) {
-    void* memory = nullptr;
-    buffer.pinned = cudaMallocHost(&memory, bytes) == cudaSuccess;
-    if (!buffer.pinned) {
-        cudaGetLastError(); // it must not be found again by the next launch
-        memory = ::operator new(bytes);
-    }
-    buffer.data = static_cast<std::byte*>(memory);
-    buffer.bytes = bytes;
-}
-
-void Staging::release(Buffer& buffer) {
-    if (buffer.pinned)
-        cudaFreeHost(buffer.data);
-    else
-        ::operator delete(buffer.data);
-    buffer.data = nullptr;
-    buffer.bytes = 0;
 }
 
 Staging::Buffer& Staging::next(std::size_t bytes) {
     auto& buffer = buffers_[turn_];
     turn_ = (turn_ + 1) % buffers_.size();
-    if (buffer.copied == nullptr)
-        ESPALIER_CUDA(cudaEventCreateWithFlags(&buffer.copied, cudaEventDisableTiming));
+    if (buffer.copied)
+        ESPALIER_CUDA(cudaEventSynchronize(buffer.copied->get()));
     else
-        ESPALIER_CUDA(cudaEventSynchronize(buffer.copied));
-    if (buffer.bytes < bytes) {
-        release(buffer);
-        allocate(buffer, bytes);
-    }
+        buffer.copied.emplace();
+    if (buffer.memory.bytes() < bytes)
+        buffer.memory.allocate(bytes);
     return buffer;
 }
 
@@ -66,43 +60,27 @@ void Staging::upload(std::byte* device, std::size_t bytes, const std::function<v
     if (bytes == 0)
         return;
     auto& buffer = next(bytes);
-    fill(buffer.data);
-    ESPALIER_CUDA(cudaMemcpyAsync(device, buffer.data, bytes, cudaMemcpyHostToDevice, stream_));
-    ESPALIER_CUDA(cudaEventRecord(buffer.copied, stream_));
+    fill(buffer.memory.data());
+    ESPALIER_CUDA(cudaMemcpyAsync(device, buffer.memory.data(), bytes, cudaMemcpyHostToDevice, stream_));
+    ESPALIER_CUDA(cudaEventRecord(buffer.copied->get(), stream_));
 }
 
 void Staging::download(const std::byte* device, std::size_t bytes, const std::function<void(const std::byte*)>& take) {
     if (bytes == 0)
         return;
     auto& buffer = next(bytes);
-    ESPALIER_CUDA(cudaMemcpyAsync(buffer.data, device, bytes, cudaMemcpyDeviceToHost, stream_));
+    ESPALIER_CUDA(cudaMemcpyAsync(buffer.memory.data(), device, bytes, cudaMemcpyDeviceToHost, stream_));
     ESPALIER_CUDA(cudaStreamSynchronize(stream_));
-    take(buffer.data);
+    take(buffer.memory.data());
 }
 
-PinnedDownload::PinnedDownload(cudaStream_t stream, std::size_t bytes) : stream_(stream), bytes_(bytes) {
-    void* memory = nullptr;
-    ESPALIER_CUDA(cudaMallocHost(&memory, bytes));
-    data_ = static_cast<std::byte*>(memory);
-    if (const auto error = cudaEventCreateWithFlags(&copied_, cudaEventDisableTiming); error != cudaSuccess) {
-        cudaFreeHost(data_);
-        check(error, "cudaEventCreateWithFlags");
-    }
+void HostDownload::start(const std::byte* device) {
+    ESPALIER_CUDA(cudaMemcpyAsync(buffer_.data(), device, buffer_.bytes(), cudaMemcpyDeviceToHost, stream_));
+    ESPALIER_CUDA(cudaEventRecord(copied_.get(), stream_));
 }
 
-PinnedDownload::~PinnedDownload() {
-    cudaEventSynchronize(copied_);
-    cudaEventDestroy(copied_);
-    cudaFreeHost(data_);
-}
-
-void PinnedDownload::start(const std::byte* device) {
-    ESPALIER_CUDA(cudaMemcpyAsync(data_, device, bytes_, cudaMemcpyDeviceToHost, stream_));
-    ESPALIER_CUDA(cudaEventRecord(copied_, stream_));
-}
-
-bool PinnedDownload::ready() const {
-    const auto state = cudaEventQuery(copied_);
+bool HostDownload::ready() const {
+    const auto state = cudaEventQuery(copied_.get());
     if (state == cudaErrorNotReady)
         static_cast<void>(cudaGetLastError()); // no error, but kept as one
     else
@@ -110,9 +88,9 @@ bool PinnedDownload::ready() const {
     return state == cudaSuccess;
 }
 
-const std::byte* PinnedDownload::wait() {
-    ESPALIER_CUDA(cudaEventSynchronize(copied_));
-    return data_;
+const std::byte* HostDownload::wait() {
+    ESPALIER_CUDA(cudaEventSynchronize(copied_.get()));
+    return buffer_.data();
 }
 
 } // namespace espalier::cuda

@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include "backends/cuda/event.h"
 
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <optional>
 
 namespace espalier::cuda {
 
-/// Pinned host memory (ordinary memory where the system gives no pinned one) through which values go to the device
-/// without the host waiting: a ring of buffers, each free again when its copy has run.
+/// Host memory for copies to and from the device: pinned, or ordinary memory where the system gives no pinned one.
+class HostBuffer {
+public:
+    HostBuffer() = default;
+    explicit HostBuffer(std::size_t bytes) { allocate(bytes); }
+    ~HostBuffer() { release(); }
+    HostBuffer(const HostBuffer&) = delete;
+    HostBuffer& operator=(const HostBuffer&) = delete;
+
+    /// In the place of what was there. Throws std::bad_alloc.
+    void allocate(std::size_t bytes);
+    void release();
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    bool pinned_ = false;
+};
+
+/// Host memory through which values go to the device without the host waiting: a ring of buffers, each free again when
+/// its copy has run.
 class Staging {
 public:
     explicit Staging(cudaStream_t stream);
@@ -18,9 +40,9 @@ public:
     Staging(const Staging&) = delete;
     Staging& operator=(const Staging&) = delete;
 
-    /// `fill` writes the bytes into pinned memory; the copy to `device` is enqueued. Waits only if the ring is full.
+    /// `fill` writes the bytes into the buffer; the copy to `device` is enqueued. Waits only if the ring is full.
     void upload(std::byte* device, std::size_t bytes, const std::function<void(std::byte*)>& fill);
-    /// Copies to pinned memory, waits, and lets `take` read it.
+    /// Copies to a buffer, waits, and lets `take` read it.
     void download(const std::byte* device, std::size_t bytes, const std::function<void(const std::byte*)>& take);
 
     /// Gives all buffers back, after their copies have run.
@@ -28,27 +50,23 @@ public:
 
 private:
     struct Buffer {
-        std::byte* data = nullptr;
-        std::size_t bytes = 0;
-        bool pinned = false;
-        cudaEvent_t copied = nullptr;
+        HostBuffer memory;
+        std::optional<Event> copied; ///< from its first use on
     };
     Buffer& next(std::size_t bytes);
-    static void allocate(Buffer& buffer, std::size_t bytes);
-    static void release(Buffer& buffer);
 
     cudaStream_t stream_;
     std::array<Buffer, 8> buffers_;
     std::size_t turn_ = 0;
 };
 
-/// Pinned memory of its own for bytes that come to the host again and again, while the device works on.
-class PinnedDownload {
+/// Host memory of its own for bytes that come to the host again and again, while the device works on.
+class HostDownload {
 public:
-    PinnedDownload(cudaStream_t stream, std::size_t bytes);
-    ~PinnedDownload();
-    PinnedDownload(const PinnedDownload&) = delete;
-    PinnedDownload& operator=(const PinnedDownload&) = delete;
+    HostDownload(cudaStream_t stream, std::size_t bytes) : stream_(stream), buffer_(bytes) {}
+    ~HostDownload() { cudaEventSynchronize(copied_.get()); }
+    HostDownload(const HostDownload&) = delete;
+    HostDownload& operator=(const HostDownload&) = delete;
 
     void start(const std::byte* device);
     [[nodiscard]] bool ready() const;
@@ -57,9 +75,8 @@ public:
 
 private:
     cudaStream_t stream_;
-    std::size_t bytes_;
-    std::byte* data_ = nullptr;
-    cudaEvent_t copied_ = nullptr;
+    HostBuffer buffer_;
+    Event copied_;
 };
 
 } // namespace espalier::cuda
