@@ -4,6 +4,7 @@
 #include "backends/cuda/cudnn/library.h"
 #include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/device.h"
+#include "backends/cuda/device_memory.h"
 #include "backends/cuda/error.h"
 #include "backends/cuda/host_copy.h"
 #include "backends/cuda/kernels/reorder.h"
@@ -23,22 +24,6 @@ using namespace cuda;
 
 /// Engines that turn groups into dense blocks ask for far more than they are worth.
 constexpr std::size_t workspace_cap = std::size_t{256} << 20;
-
-class DeviceMemory final : public Memory {
-public:
-    explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {
-        void* data = nullptr;
-        ESPALIER_CUDA(cudaMalloc(&data, bytes));
-        data_ = static_cast<std::byte*>(data);
-    }
-    ~DeviceMemory() override { cudaFree(data_); }
-    [[nodiscard]] std::byte* data() const override { return data_; }
-    [[nodiscard]] std::size_t bytes() const override { return bytes_; }
-
-private:
-    std::byte* data_ = nullptr;
-    std::size_t bytes_ = 0;
-};
 
 class TensorDownload final : public Download {
 public:
@@ -87,7 +72,6 @@ void complete_memory(DeviceState& state, int device) {
         return;
     }
     state.memory_total = total;
-    void enter_thread() override { ESPALIER_CUDA(cudaSetDevice(device_.index)); } // each thread has a current device
     state.memory_used = total - free;
 }
 
@@ -103,6 +87,7 @@ public:
     }
 
     [[nodiscard]] std::string_view name() const override { return "cuda"; }
+    void enter_thread() override { ESPALIER_CUDA(cudaSetDevice(device_.index)); } // each thread has a current device
 
     // Halves double the throughput of tensor cores against tf32 from compute capability 7.5 on.
     [[nodiscard]] std::vector<std::string> automatic_precisions() const override {

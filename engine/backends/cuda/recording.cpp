@@ -4,71 +4,17 @@
 #include "backends/cuda/error.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace espalier::cuda {
 namespace {
 
-class Event {
-public:
-    explicit Event(unsigned flags = cudaEventDisableTiming) { ESPALIER_CUDA(cudaEventCreateWithFlags(&event_, flags)); }
-    ~Event() {
-        if (event_ != nullptr)
-            cudaEventDestroy(event_);
-    }
-    Event(Event&& other) noexcept : event_(other.event_) { other.event_ = nullptr; }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    Event& operator=(Event&&) = delete;
-    [[nodiscard]] cudaEvent_t get() const { return event_; }
-
-private:
-    cudaEvent_t event_ = nullptr;
-};
-
-class Graph {
-public:
-    /// Captures what `launch` enqueues on the main stream and on streams that it joins to it.
-    Graph(Streams& streams, const std::function<void()>& launch) : stream_(streams.main()) {
-        cudaGraph_t graph = nullptr;
-        ESPALIER_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-        try {
-            launch();
-        } catch (...) {
-            streams.current = stream_;
-            cudaStreamEndCapture(stream_, &graph);
-            if (graph != nullptr)
-                cudaGraphDestroy(graph);
-            cudaGetLastError();
-            throw;
-        }
-        streams.current = stream_;
-        ESPALIER_CUDA(cudaStreamEndCapture(stream_, &graph));
-        const auto error = cudaGraphInstantiate(&executable_, graph, 0);
-        cudaGraphDestroy(graph);
-        check(error, "cudaGraphInstantiate");
-        ESPALIER_CUDA(cudaGraphUpload(executable_, stream_));
-    }
-    ~Graph() {
-        if (executable_ != nullptr)
-            cudaGraphExecDestroy(executable_);
-    }
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
-    void launch() { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
-
-private:
-    cudaStream_t stream_;
-    cudaGraphExec_t executable_ = nullptr;
-};
-
 class GraphRecording final : public Recording {
 public:
-    GraphRecording(Streams& streams, const std::function<void()>& launch) : graph_(streams, launch) {}
+    GraphRecording(cudaStream_t stream, const std::function<void()>& launch) : graph_(stream, launch) {}
     void replay() override { graph_.launch(); }
 
 private:
-    Graph graph_;
+    LaunchGraph graph_;
 };
 
 /// Sends kernels to streams. For each stream it is known up to which of its kernels another one has waited for it, so
@@ -165,6 +111,32 @@ private:
 
 } // namespace
 
+LaunchGraph::LaunchGraph(cudaStream_t stream, const std::function<void()>& launch) : stream_(stream) {
+    cudaGraph_t graph = nullptr;
+    ESPALIER_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    try {
+        launch();
+    } catch (...) {
+        cudaStreamEndCapture(stream, &graph); // the capture has to end all the same
+        if (graph != nullptr)
+            cudaGraphDestroy(graph);
+        cudaGetLastError();
+        throw;
+    }
+    ESPALIER_CUDA(cudaStreamEndCapture(stream, &graph));
+    const auto error = cudaGraphInstantiate(&executable_, graph, 0);
+    cudaGraphDestroy(graph);
+    check(error, "cudaGraphInstantiate");
+    if (const auto upload = cudaGraphUpload(executable_, stream); upload != cudaSuccess) {
+        cudaGraphExecDestroy(executable_);
+        check(upload, "cudaGraphUpload");
+    }
+}
+
+LaunchGraph::~LaunchGraph() { cudaGraphExecDestroy(executable_); }
+
+void LaunchGraph::launch() const { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
+
 Streams::Streams(int device) {
     ESPALIER_CUDA(cudaSetDevice(device));
     for (auto& stream : streams_)
@@ -182,7 +154,11 @@ Streams::~Streams() {
 
 std::unique_ptr<Recording> record_graph(Streams& streams, std::span<Kernel* const> kernels,
                                         std::span<const std::vector<std::int32_t>> after) {
-    return std::make_unique<GraphRecording>(streams, [&] {
+    struct BackToMain {
+        Streams& streams;
+        ~BackToMain() { streams.current = streams.main(); }
+    } const back{streams};
+    return std::make_unique<GraphRecording>(streams.main(), [&] {
         Branches branches(streams, kernels.size());
         for (std::size_t i = 0; i < kernels.size(); ++i)
             branches.launch(i, *kernels[i], after[i]);
@@ -194,7 +170,7 @@ std::vector<double> time_kernels(Streams& streams, std::span<Kernel* const> kern
     std::vector<Event> events;
     for (std::size_t i = 0; i <= kernels.size(); ++i)
         events.emplace_back(cudaEventDefault);
-    Graph graph(streams, [&] {
+    const LaunchGraph graph(streams.main(), [&] {
         const auto record = [&](std::size_t i) {
             ESPALIER_CUDA(cudaEventRecordWithFlags(events[i].get(), streams.main(), cudaEventRecordExternal));
         };

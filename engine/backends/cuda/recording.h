@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cuda/event.h"
 #include "plan/backend.h"
 
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -29,6 +31,22 @@ public:
 
 private:
     std::array<cudaStream_t, count> streams_{};
+};
+
+/// Launches that were recorded once and go to the device as one.
+class LaunchGraph {
+public:
+    /// Captures what `launch` enqueues on the stream and on others that it joins to it. Throws DeviceError.
+    LaunchGraph(cudaStream_t stream, const std::function<void()>& launch);
+    ~LaunchGraph();
+    LaunchGraph(const LaunchGraph&) = delete;
+    LaunchGraph& operator=(const LaunchGraph&) = delete;
+
+    void launch() const;
+
+private:
+    cudaStream_t stream_;
+    cudaGraphExec_t executable_ = nullptr;
 };
 
 /// A step as one CUDA graph. Kernels that need not wait for each other go to different streams of the capture and so

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/cudnn/tuning.h"
 
-#include "backends/cuda/error.h"
+#include "backends/cuda/device_memory.h"
 #include "backends/cuda/kernels/compare.h"
+#include "backends/cuda/recording.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -13,80 +14,26 @@
 namespace espalier::cuda::cudnn {
 namespace {
 
-/// Device memory for the time of a scope.
-class Scratch {
-public:
-    explicit Scratch(std::size_t bytes) { ESPALIER_CUDA(cudaMalloc(&data_, std::max<std::size_t>(bytes, 256))); }
-    ~Scratch() { cudaFree(data_); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
-
-private:
-    void* data_ = nullptr;
-};
-
 class Timer {
 public:
-    explicit Timer(cudaStream_t stream) : stream_(stream) {
-        ESPALIER_CUDA(cudaEventCreate(&begin_));
-        ESPALIER_CUDA(cudaEventCreate(&end_));
-    }
-    ~Timer() {
-        cudaEventDestroy(begin_);
-        cudaEventDestroy(end_);
-    }
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
+    explicit Timer(cudaStream_t stream) : stream_(stream) {}
 
     /// Milliseconds of one call among `repeats`.
     template <class Call>
     double time(int repeats, Call&& call) {
-        ESPALIER_CUDA(cudaEventRecord(begin_, stream_));
+        ESPALIER_CUDA(cudaEventRecord(begin_.get(), stream_));
         for (int i = 0; i < repeats; ++i)
             call();
-        ESPALIER_CUDA(cudaEventRecord(end_, stream_));
-        ESPALIER_CUDA(cudaEventSynchronize(end_));
+        ESPALIER_CUDA(cudaEventRecord(end_.get(), stream_));
+        ESPALIER_CUDA(cudaEventSynchronize(end_.get()));
         float milliseconds = 0;
-        ESPALIER_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
+        ESPALIER_CUDA(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
         return milliseconds / repeats;
     }
 
 private:
     cudaStream_t stream_;
-    cudaEvent_t begin_ = nullptr, end_ = nullptr;
-};
-
-/// Launches recorded as one graph: those of a few microseconds take the host longer to enqueue than the device to run.
-class Replay {
-public:
-    template <class Call>
-    Replay(cudaStream_t stream, int repeats, Call&& call) : stream_(stream) {
-        ESPALIER_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-        bool failed = false;
-        try {
-            for (int i = 0; i < repeats; ++i)
-                call();
-        } catch (const DeviceError&) {
-            failed = true; // the capture has to end all the same
-        }
-        cudaGraph_t graph = nullptr;
-        failed |= cudaStreamEndCapture(stream, &graph) != cudaSuccess || graph == nullptr;
-        if (!failed)
-            failed = cudaGraphInstantiate(&executable_, graph, 0) != cudaSuccess;
-        if (graph != nullptr)
-            cudaGraphDestroy(graph);
-        if (failed)
-            throw DeviceError("An engine of cuDNN cannot be recorded.");
-    }
-    ~Replay() { cudaGraphExecDestroy(executable_); }
-    Replay(const Replay&) = delete;
-    Replay& operator=(const Replay&) = delete;
-    void run() const { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
-
-private:
-    cudaStream_t stream_;
-    cudaGraphExec_t executable_ = nullptr;
+    Event begin_{cudaEventDefault}, end_{cudaEventDefault};
 };
 
 constexpr double short_launch = 0.05; ///< milliseconds
@@ -126,7 +73,7 @@ public:
           output_(problem.direction == Problem::Direction::input_gradient    ? 0
                   : problem.direction == Problem::Direction::weight_gradient ? 1
                                                                              : 2),
-          tensors_{Scratch(bytes(0)), Scratch(bytes(1)), Scratch(bytes(2))}, expected_(bytes(output_)),
+          tensors_{DeviceMemory(bytes(0)), DeviceMemory(bytes(1)), DeviceMemory(bytes(2))}, expected_(bytes(output_)),
           workspace_(workspace), sums_(16) {
         for (std::size_t i = 0; i < 3; ++i)
             fill_random(tensors_[i].data(), problem.type, counts_[i], static_cast<unsigned>(i + 1), stream);
@@ -141,9 +88,14 @@ public:
                 return std::nullopt;
             if (timer_.time(2, run) > short_launch)
                 return median([&] { return timer_.time(3, run); });
-            const Replay replay(stream_, replayed, run);
-            timer_.time(1, [&] { replay.run(); });
-            return median([&] { return timer_.time(1, [&] { replay.run(); }) / replayed; });
+            // The host takes longer to enqueue such a launch than the device to run it.
+            const LaunchGraph graph(stream_, [&] {
+                for (int i = 0; i < replayed; ++i)
+                    run();
+            });
+            const auto replay = [&] { graph.launch(); };
+            timer_.time(1, replay);
+            return median([&] { return timer_.time(1, replay) / replayed; });
         } catch (const DeviceError&) {
             cudaGetLastError(); // an engine that refuses at launch is no candidate; a broken device shows at the next
             return std::nullopt;
@@ -176,8 +128,8 @@ private:
     Timer timer_;
     std::array<std::int64_t, 3> counts_; ///< elements of x, w, y
     std::size_t output_;                 ///< which of them is computed
-    std::array<Scratch, 3> tensors_;
-    Scratch expected_, workspace_, sums_;
+    std::array<DeviceMemory, 3> tensors_;
+    DeviceMemory expected_, workspace_, sums_;
 };
 
 std::string percent(double share) {
