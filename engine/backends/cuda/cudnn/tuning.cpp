@@ -147,20 +147,24 @@ Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess
         workspace = std::max(workspace, candidate->workspace());
     Bench bench(problem, workspace, handle, stream);
 
-    std::vector<std::pair<double, std::shared_ptr<const Plan>>> times;
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto& candidate : candidates)
-        if (const auto time = bench.time(candidate, best)) {
+    Contest contest{guess, {}};
+    const auto guess_time = bench.time(guess, std::numeric_limits<double>::infinity());
+    if (!guess_time)
+        return contest; // there is nothing to be faster than, or to compare with
+    std::vector<std::pair<double, std::shared_ptr<const Plan>>> times; // of what is faster
+    double best = *guess_time;
+    for (const auto& candidate : candidates) {
+        if (candidate->choice() == guess->choice())
+            continue;
+        if (const auto time = bench.time(candidate, best); time && *time < *guess_time) {
             times.emplace_back(*time, candidate);
             best = std::min(best, *time);
         }
+    }
     std::ranges::stable_sort(times, {}, [](const auto& entry) { return entry.first; });
 
-    Contest contest{guess, {}};
     bench.expect(guess);
     for (const auto& [time, candidate] : times) {
-        if (candidate->choice() == guess->choice())
-            break;
         const double difference = bench.difference(candidate);
         if (difference <= tolerance(problem)) {
             contest.winner = candidate;

@@ -11,9 +11,10 @@ struct Contest {
     std::vector<std::string> rejected; ///< candidates that were faster, but computed something else
 };
 
-/// The fastest of the candidates on random data, and of `guess`: the median of several launches each. The winner is run
-/// once more and compared with what `guess` computes; one that differs by more than rounding is thrown away, and the
-/// next one is looked at. Takes memory of its own for the time of the call; throws OutOfMemory if there is none left.
+/// The fastest of `guess` and the candidates on random data: the median of several launches each. A guess that cannot
+/// be timed stays. The winner is run once more and compared with what `guess` computes; one that differs by more than
+/// rounding is thrown away, and the next one is looked at. Takes memory of its own for the time of the call; throws
+/// OutOfMemory if there is none left.
 [[nodiscard]] Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess,
                               const std::vector<std::shared_ptr<const Plan>>& candidates, cudnnHandle_t handle,
                               cudaStream_t stream);
