@@ -63,13 +63,18 @@ std::shared_ptr<const Plan> Planner::first_plan(const Problem& problem, const st
     if (const auto known = cache_.find(key))
         if (const auto choice = choice_from(*known))
             if (auto plan = engines.chosen(*choice)) {
-                ++tuning_.known;
+                tuning_.known += counted_.insert(key).second ? 1 : 0;
                 return plan;
             }
     auto plan = engines.guess();
     if (tunes_ && plan != nullptr)
         open_.insert(std::ranges::lower_bound(open_, work_of(problem), {}, work_of), problem);
     return plan;
+}
+
+void Planner::trim() {
+    std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    std::erase_if(open_, [this](const Problem& problem) { return !plans_.contains(problem.key()); });
 }
 
 bool Planner::tune(double seconds) {
@@ -96,6 +101,7 @@ void Planner::tune(const Problem& problem) {
         for (const auto& text : contest.rejected)
             tuning_.rejected.push_back(text + " for the convolution " + key);
         ++tuning_.timed;
+        counted_.insert(key);
         if (contest.winner->choice() != plan->choice()) {
             ++tuning_.improved;
             plan = contest.winner;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,8 @@ public:
     /// As Backend::tune().
     bool tune(double seconds);
     [[nodiscard]] Tuning tuning() const;
-    /// Forgets the plans that no kernel uses.
-    void trim() {
-        std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
-    }
+    /// Forgets the plans that no kernel uses, and to time them.
+    void trim();
     /// The library's context, set to launch on that stream.
     [[nodiscard]] cudnnHandle_t handle(cudaStream_t stream);
 
@@ -46,7 +45,8 @@ private:
     bool tunes_;
     ChoiceCache cache_;
     std::map<std::string, std::shared_ptr<const Plan>> plans_;
-    std::vector<Problem> open_; ///< planned by the library's guess; the one with the least work first
+    std::vector<Problem> open_;     ///< planned by the library's guess; the one with the least work first
+    std::set<std::string> counted_; ///< problems that tuning_ counts as known or timed; they may be planned again
     Tuning tuning_;
 };
 
