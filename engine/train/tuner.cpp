@@ -45,6 +45,7 @@ bool Tuner::between_updates(std::int64_t step) {
 
 void Tuner::finish() {
     done_ = true;
+    (void)setup_.backend->tune(0); // keeps what was found: this process may be killed
     const auto tuning = setup_.backend->tuning();
     if (tuning.improved > 0) {
         setup_.network->replan();

@@ -87,7 +87,7 @@ bool Planner::tune(double seconds) {
         tune(problem);
     }
     tuning_.seconds += spent();
-    if (open_.empty())
+    if (open_.empty() || seconds <= 0)
         cache_.save();
     return !open_.empty();
 }
