@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host_kernel.h"
 
+#include "backends/op_context.h"
 #include "plan/host_values.h"
 
 #include <algorithm>
@@ -50,8 +51,7 @@ void HostKernel::bind(const Binding& binding) {
 }
 
 void HostKernel::run() {
-    device_.synchronize();
-    const auto fetch = [this](const Argument& argument) {
+    const auto fetch = [this](const Argument& argument) { // waits for what the device does before
         const auto& copy = copies_.at(argument.id);
         device_.download(copy.tensor, argument.layout, argument.device, staging_.data());
         reference_.upload(copy.tensor, copy.layout, staging_.data(), copy.memory->data());
@@ -60,7 +60,8 @@ void HostKernel::run() {
         if (input.id != no_tensor)
             fetch(input);
     for (const auto& output : outputs_) // of a buffer that the op writes, it may write a part
-        if (output.id != no_tensor && copies_.at(output.id).tensor.role == Role::buffer)
+        if (output.id != no_tensor && copies_.at(output.id).tensor.role == Role::buffer &&
+            std::ranges::find(inputs_, output.id, &Argument::id) == inputs_.end())
             fetch(output);
     kernel_->run();
     for (const auto& output : outputs_) {
@@ -74,15 +75,17 @@ void HostKernel::run() {
 
 Lowered lower_on_host(Backend& device, Backend& reference, const Graph& graph, const Op& op,
                       std::span<const Layout> given, std::span<const Layout> given_outputs) {
-    Lowered lowered;
-    const auto choose = [&](const std::vector<TensorId>& ids, std::span<const Layout> known, std::vector<Layout>& to) {
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            to.push_back(ids[i] == no_tensor  ? Layout{}
-                         : known[i].defined() ? known[i]
-                                              : device.plain(graph.shape(ids[i]), graph.tensor(ids[i]).type));
+    const OpContext c(graph, op, given, given_outputs);
+    const auto known_or_plain = [&](TensorId id, Layout known) {
+        if (id == no_tensor)
+            return Layout{};
+        return known.defined() ? known : device.plain(graph.shape(id), graph.tensor(id).type);
     };
-    choose(op.inputs, given, lowered.inputs);
-    choose(op.outputs, given_outputs, lowered.outputs);
+    Lowered lowered;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+        lowered.inputs.push_back(known_or_plain(op.inputs[i], c.given(i)));
+    for (std::size_t i = 0; i < op.outputs.size(); ++i)
+        lowered.outputs.push_back(known_or_plain(op.outputs[i], c.given_output(i)));
     // A parameter that no op has read yet, but this one changes, has one layout on both sides.
     for (std::size_t i = 0; i < op.outputs.size(); ++i)
         if (const auto same = std::ranges::find(op.inputs, op.outputs[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/kernel_check.h"
 
+#include "base/error.h"
 #include "base/faults.h"
 #include "graph/op_registry.h"
 
@@ -118,7 +119,11 @@ std::string KernelCheck::fault(const Graph& graph, const Op& op, const Lowered& 
         return known->second;
     if (!is_cheap(graph, op))
         return {};
-    return verdicts_[kernel] = compare(graph, op, lowered);
+    try {
+        return verdicts_[kernel] = compare(graph, op, lowered);
+    } catch (const OutOfMemory&) { // no plan may fail for a check: the next one of its kind is tried
+        return {};
+    }
 }
 
 std::string KernelCheck::compare(const Graph& graph, const Op& op, const Lowered& lowered) {

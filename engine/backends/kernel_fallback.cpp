@@ -46,6 +46,7 @@ public:
                               "': " + fallback.reason);
         if (told_.insert(op.kind).second && tell_)
             tell_(fallback);
+        any_on_host_ = true;
         return lower_on_host(inner(), *reference_, graph, op, given, given_outputs);
     }
 
@@ -54,6 +55,7 @@ public:
                                                     std::span<const std::vector<std::int32_t>> after) override {
         return on_host(kernels) ? nullptr : inner().record(kernels, after);
     }
+    [[nodiscard]] int steps_side_by_side() const override { return any_on_host_ ? 0 : inner().steps_side_by_side(); }
     [[nodiscard]] std::vector<double> time(std::span<Kernel* const> kernels,
                                            const std::function<bool(std::size_t)>& leave) override {
         return on_host(kernels) ? Backend::time(kernels, leave) : inner().time(kernels, leave);
@@ -64,6 +66,7 @@ private:
     std::function<void(const KernelFallback&)> tell_;
     KernelCheck check_;
     std::set<std::string> told_; ///< kinds
+    bool any_on_host_ = false;
 };
 
 } // namespace
