@@ -42,6 +42,7 @@ void try_device(DeviceInfo& device) {
         ESPALIER_CUDA(cudaSetDevice(device.index));
         if (!self_test())
             device.usable = Support::no("A test kernel on " + device.name + " gave wrong numbers.");
+        device.architecture = code_architecture();
         std::size_t total = 0;
         ESPALIER_CUDA(cudaMemGetInfo(&device.free, &total));
     } catch (const Error& error) {

@@ -15,6 +15,7 @@ struct DeviceInfo {
     std::string uuid; ///< "GPU-1b2c...", as nvidia-smi prints it
     std::string name;
     int major = 0, minor = 0; ///< compute capability
+    int architecture = 0;     ///< whose code of our kernels it runs; see code_architecture()
     int multiprocessors = 0;
     std::size_t memory = 0; ///< bytes in all
     std::size_t free = 0;   ///< bytes when it was asked

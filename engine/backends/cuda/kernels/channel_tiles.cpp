@@ -48,8 +48,8 @@ std::int64_t useful_slices(const ChannelTiles& t) {
 
 } // namespace
 
-Machine machine_of(int multiprocessors, int major) {
-    return {multiprocessors, major >= 9};
+Machine machine_of(int multiprocessors, int architecture) {
+    return {multiprocessors, architecture >= 90}; // as wait_for_first() is compiled
 }
 
 ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes, const Machine& machine) {

@@ -12,8 +12,8 @@ struct Machine {
     int multiprocessors = 1;
     bool overlaps_launches = false; ///< programmatic dependent launch
 };
-/// Of a compute capability.
-[[nodiscard]] Machine machine_of(int multiprocessors, int major);
+/// `architecture` is that of the code which it runs: 90 for compute capability 9.0.
+[[nodiscard]] Machine machine_of(int multiprocessors, int architecture);
 
 /// Rows of `pitch` channels, cut into tiles of channels by slices of rows: one block each. Slices are few enough that
 /// every block can merge the results of all slices of its tile by itself. A tile of one slice is reduced and used in one

@@ -25,12 +25,13 @@ struct Cut {
     int weight_pitch = 0; ///< bytes of a filter there: an odd number of chunks, so that eight of them meet every bank
     int columns = 8;      ///< pixels of a run
 
-    Cut(const FirstConvolution& c, int block_rows)
-        : rows(block_rows), outputs(std::min((c.q + 15) / 16 * 16, most_outputs)), columns(c.kernel_w <= 4 ? 4 : 8) {
+    explicit Cut(const FirstConvolution& c)
+        : rows(c.block_rows), outputs(std::min((c.q + 15) / 16 * 16, most_outputs)), columns(run_columns(c)) {
         pixels = 2 * outputs + columns;
         const int chunks = c.kernel_h * columns * pixel_bytes(c) / chunk;
         weight_pitch = (chunks | 1) * chunk;
     }
+    static int run_columns(const FirstConvolution& c) { return c.kernel_w <= 4 ? 4 : 8; }
     static int pixel_bytes(const FirstConvolution& c) { return channels * static_cast<int>(size_of(c.type)); }
     [[nodiscard]] int image_rows(const FirstConvolution& c) const { return (rows - 1) * c.stride_h + c.kernel_h; }
     [[nodiscard]] int bytes(const FirstConvolution& c) const {
@@ -43,15 +44,6 @@ int shared_memory_limit() {
     ESPALIER_CUDA(cudaGetDevice(&device));
     ESPALIER_CUDA(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     return limit;
-}
-
-/// Four rows a block share most of what they read; fewer where that is too much memory.
-int block_rows(const FirstConvolution& c) {
-    const int limit = shared_memory_limit();
-    for (const int rows : {4, 2, 1})
-        if (Cut(c, rows).bytes(c) <= limit)
-            return rows;
-    return 0;
 }
 
 /// Four channels of a pixel.
@@ -209,34 +201,49 @@ __global__ void __launch_bounds__(threads, 2)
 #endif
 }
 
-template <class T, int columns>
-void launch(const FirstConvolution& c, const Cut& cut, const void* x, const void* w, void* y, cudaStream_t stream) {
-    const auto kernel = first_convolution_kernel<T, columns>;
-    const int bytes = cut.bytes(c);
-    ESPALIER_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const auto tiles = [](int count, int size) { return static_cast<unsigned>((count + size - 1) / size); };
-    const dim3 grid(tiles(c.q, cut.outputs) * tiles(c.filters, block_filters), tiles(c.p, cut.rows),
-                    static_cast<unsigned>(c.n));
-    kernel<<<grid, threads, bytes, stream>>>(static_cast<const T*>(x), static_cast<const T*>(w), static_cast<T*>(y), c,
-                                             cut);
+/// Calls body(T{}, kernel) for the convolution's type and the columns of its runs.
+template <class Body>
+void with_kernel(const FirstConvolution& c, Body&& body) {
+    with_type(c.type, [&](auto element) {
+        using T = decltype(element);
+        body(element, Cut::run_columns(c) == 4 ? first_convolution_kernel<T, 4> : first_convolution_kernel<T, 8>);
+    });
 }
 
 } // namespace
 
-bool FirstConvolution::fits(int major) const {
-    constexpr int widest = 8, grid_limit = 65535;
-    return major >= 8 && kernel_w <= widest && kernel_h <= widest && stride_h <= 2 && n <= grid_limit &&
-           p <= grid_limit && block_rows(*this) > 0;
+bool FirstConvolution::prepare(int architecture) {
+    constexpr int least_architecture = 80, widest = 8, grid_limit = 65535; // the kernel is empty below
+    if (architecture < least_architecture || kernel_w > widest || kernel_h > widest || stride_h > 2 || n > grid_limit ||
+        p > grid_limit)
+        return false;
+    bool ready = false;
+    with_kernel(*this, [&](auto, auto kernel) {
+        cudaFuncAttributes attributes{};
+        ESPALIER_CUDA(cudaFuncGetAttributes(&attributes, kernel));
+        const int room = shared_memory_limit() - static_cast<int>(attributes.sharedSizeBytes);
+        for (const int rows : {4, 2, 1}) { // four rows a block share most of what they read
+            block_rows = rows;
+            if (Cut(*this).bytes(*this) <= room) {
+                // All of it: another convolution of the same kernel may need more than this one.
+                ESPALIER_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room));
+                ready = true;
+                return;
+            }
+        }
+    });
+    return ready;
 }
 
 void launch_first_convolution(const FirstConvolution& c, const void* x, const void* w, void* y, cudaStream_t stream) {
-    const Cut cut(c, block_rows(c));
-    with_type(c.type, [&](auto element) {
+    const Cut cut(c);
+    const auto tiles = [](int count, int size) { return static_cast<unsigned>((count + size - 1) / size); };
+    const dim3 grid(tiles(c.q, cut.outputs) * tiles(c.filters, block_filters), tiles(c.p, cut.rows),
+                    static_cast<unsigned>(c.n));
+    with_kernel(c, [&](auto element, auto kernel) {
         using T = decltype(element);
-        if (cut.columns == 4)
-            launch<T, 4>(c, cut, x, w, y, stream);
-        else
-            launch<T, 8>(c, cut, x, w, y, stream);
+        kernel<<<grid, threads, cut.bytes(c), stream>>>(static_cast<const T*>(x), static_cast<const T*>(w),
+                                                        static_cast<T*>(y), c, cut);
     });
 }
 

@@ -21,11 +21,14 @@ struct FirstConvolution {
     int kernel_h = 1, kernel_w = 1;
     int stride_h = 1;
     int padding_h = 0, padding_w = 0;
+    int block_rows = 0; ///< of y that a block computes; prepare() chooses
 
-    /// Blocks with all they need in shared memory; false if it is too much on this device, or the kernel is too wide.
-    [[nodiscard]] bool fits(int major) const;
+    /// Makes the kernel ready on the current device, which runs code of that architecture. False if there is none for
+    /// it (before 80), if what a block keeps in shared memory is too much there, or if the window is too large.
+    [[nodiscard]] bool prepare(int architecture);
 };
 
+/// Of a prepared one.
 void launch_first_convolution(const FirstConvolution& convolution, const void* x, const void* w, void* y,
                               cudaStream_t stream);
 

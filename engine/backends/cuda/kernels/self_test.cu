@@ -34,4 +34,10 @@ bool self_test() {
     return true;
 }
 
+int code_architecture() { // all kernels are compiled for the same ones
+    cudaFuncAttributes attributes{};
+    ESPALIER_CUDA(cudaFuncGetAttributes(&attributes, fill));
+    return attributes.ptxVersion;
+}
+
 } // namespace espalier::cuda

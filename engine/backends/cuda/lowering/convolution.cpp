@@ -208,26 +208,27 @@ private:
 
     /// By our kernel for images of few channels, on tensor cores.
     [[nodiscard]] std::optional<Lowered> as_first() const {
-        auto result = laid_out({});
-        const auto problem = problem_in(result);
         constexpr std::int64_t most_channels = 4;
         if (direction_ != Direction::forward || tensor(places_.w).shape[1] > most_channels || shape_.groups > 1 ||
-            shape_.stride[1] != 2 || shape_.dilation != Pair{1, 1} || (problem.type == DType::f32 && !problem.tf32))
+            shape_.stride[1] != 2 || shape_.dilation != Pair{1, 1} ||
+            (tensor(places_.x).type == DType::f32 && !c_.settings.options.tf32))
             return std::nullopt;
+        auto result = laid_out({});
+        const auto problem = problem_in(result);
         const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-        const FirstConvolution first{.type = problem.type,
-                                     .n = problem.x[0],
-                                     .h = number(problem.x[2]),
-                                     .w = number(problem.x[3]),
-                                     .p = number(problem.y[2]),
-                                     .q = number(problem.y[3]),
-                                     .filters = number(problem.y[1]),
-                                     .kernel_h = number(problem.w[2]),
-                                     .kernel_w = number(problem.w[3]),
-                                     .stride_h = number(shape_.stride[0]),
-                                     .padding_h = number(shape_.padding[0]),
-                                     .padding_w = number(shape_.padding[1])};
-        if (!first.fits(c_.settings.device.major))
+        FirstConvolution first{.type = problem.type,
+                               .n = problem.x[0],
+                               .h = number(problem.x[2]),
+                               .w = number(problem.x[3]),
+                               .p = number(problem.y[2]),
+                               .q = number(problem.y[3]),
+                               .filters = number(problem.y[1]),
+                               .kernel_h = number(problem.w[2]),
+                               .kernel_w = number(problem.w[3]),
+                               .stride_h = number(shape_.stride[0]),
+                               .padding_h = number(shape_.padding[0]),
+                               .padding_w = number(shape_.padding[1])};
+        if (!first.prepare(c_.settings.device.architecture))
             return std::nullopt;
         const auto epilogue = epilogue_of(c_, result.outputs[0], shape_.relu);
         result.kernel = launch_kernel(c_, "first convolution", [first, epilogue](const Arguments& a) {

@@ -9,7 +9,9 @@
 namespace espalier::cuda {
 namespace {
 
-Machine machine(const Context& c) { return machine_of(c.settings.device.multiprocessors, c.settings.device.major); }
+Machine machine(const Context& c) {
+    return machine_of(c.settings.device.multiprocessors, c.settings.device.architecture);
+}
 
 /// Rows of channels, if that is how x lies: images, and [N,C] of whole eights of channels.
 std::optional<Rows> channel_rows(const Layout& x) {
