@@ -56,10 +56,11 @@ Graph training_graph(const RunConfig& config) {
 
 NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::size_t memory_limit,
                                std::shared_ptr<const DeviceData> data)
-    : config_(config), session_(backend, {.plans = plans_kept,
-                                          .memory_limit = memory_limit,
-                                          .recorded = config.toggles.effective().cuda_graphs,
-                                          .deterministic = config.toggles.effective().deterministic}),
+    : config_(config), backend_(backend),
+      session_(backend, {.plans = plans_kept,
+                         .memory_limit = memory_limit,
+                         .recorded = config.toggles.effective().cuda_graphs,
+                         .deterministic = config.toggles.effective().deterministic}),
       runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precisions().front();
@@ -172,6 +173,7 @@ void NetworkSession::load_data() {
     const auto labels = data_->labels();
     session_.set_rows(DeviceData::labels_name, 0, std::as_bytes(std::span(labels)));
     session_.set(DeviceData::values_name, data_->values());
+    backend_.trim_caches(); // nothing as large is sent again
     data_is_there_ = true;
 }
 

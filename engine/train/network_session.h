@@ -158,6 +158,7 @@ private:
     double* loss_scale_value(const std::string& name);
 
     RunConfig config_;
+    Backend& backend_;
     Session session_;
     bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done
     std::map<std::string, Step> steps_;

@@ -113,6 +113,7 @@ void plan(RunSetup& setup) {
             auto note = less_memory(setup, error.what());
             if (!note)
                 throw;
+            setup.backend->trim_caches(); // of what the plan that did not fit had made
             take(setup, *note);
             setup.fallbacks.push_back(std::move(*note));
         }

@@ -20,6 +20,8 @@ namespace {
 RecordingBackend::Fault fault_to_inject = RecordingBackend::Fault::none;
 std::function<void()> after_replay;
 
+int trims = 0; ///< of a backend's caches
+
 /// As a GPU that is not the first: a thread reaches it when it has made it or entered it.
 class OneThreadBackend final : public ForwardingBackend {
 public:
@@ -32,6 +34,10 @@ public:
     void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) override {
         check();
         inner().upload(tensor, layout, host, device);
+    }
+    void trim_caches() override {
+        ++trims;
+        inner().trim_caches();
     }
     void synchronize() override {
         check();
@@ -174,6 +180,25 @@ private slots:
         QCOMPARE(whole.train(whole_log).phase, std::string("finished"));
         QCOMPARE(paused.train(paused_log, CommandAt(9, Command::pause)).phase, std::string("finished"));
         QCOMPARE(QString::fromStdString(difference(whole.last(), paused.last())), QString());
+    }
+
+    void caches_are_trimmed_when_the_data_is_on_the_device() {
+        for (const bool on_device : {false, true}) {
+            SmallRun run({"backend=auto", on_device ? "data_on_device=on" : "data_on_device=off"});
+            EventLog log;
+            trims = 0;
+            QCOMPARE(run.train(log).phase, std::string("finished"));
+            QCOMPARE(trims, on_device ? 1 : 0);
+        }
+    }
+
+    void caches_are_trimmed_before_a_smaller_plan_is_tried() {
+        SmallRun run({"backend=auto", "data=synthetic:3x256x256,3,40", "network.widths=[64,64]", "memory_limit_mib=1",
+                      "data_on_device=off"});
+        EventLog log;
+        trims = 0;
+        QCOMPARE(run.train(log).code, ExitCode::out_of_memory);
+        QVERIFY(trims > 0);
     }
 
     void a_wrong_recording_is_told_and_left_data() {
