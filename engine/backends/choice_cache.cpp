@@ -4,6 +4,7 @@
 #include "base/atomic_file.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr int format = 1; ///< counts up whenever a choice of an older release would mean something else
 constexpr std::uintmax_t most_bytes = 8 << 20;
 constexpr const char* prefix = "algorithms-";
+constexpr auto abandoned = std::chrono::hours(1); ///< age of a temporary file whose process has died
 
 /// FNV-1a: the name of a file must not change between releases and machines.
 std::string hash_of(const std::string& text) {
@@ -116,9 +118,16 @@ void ChoiceCache::save() {
 void ChoiceCache::remove_old_files() const {
     std::vector<std::pair<fs::file_time_type, fs::path>> files;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(file_.parent_path(), error))
-        if (entry.path().filename().string().starts_with(prefix))
-            files.emplace_back(entry.last_write_time(error), entry.path());
+    for (const auto& entry : fs::directory_iterator(file_.parent_path(), error)) {
+        const auto& path = entry.path();
+        if (!path.filename().string().starts_with(prefix))
+            continue;
+        const auto written = entry.last_write_time(error);
+        if (!AtomicFile::is_temporary(path))
+            files.emplace_back(written, path);
+        else if (written < fs::file_time_type::clock::now() - abandoned)
+            fs::remove(path, error);
+    }
     std::sort(files.rbegin(), files.rend());
     for (std::size_t i = most_files; i < files.size(); ++i)
         fs::remove(files[i].second, error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/choice_cache.h"
+#include "base/atomic_file.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -122,12 +123,40 @@ private slots:
         const ChoiceCache cache(folder(), card);
         QVERIFY(!cache.find("problem 9")); // the oldest
         QVERIFY(cache.find("problem 10").has_value());
+        const auto now = fs::file_time_type::clock::now();
+        const auto age = [&](const fs::path& file, std::size_t days) {
+            fs::last_write_time(file, now - std::chrono::days(days));
+        };
+        age(cache.file(), 90);
+        std::vector<fs::path> files;
         for (std::size_t i = 0; i < ChoiceCache::most_files + 5; ++i) {
             ChoiceCache other(folder(), "card " + std::to_string(i));
             other.put("a", choice(1));
             other.save();
+            files.push_back(other.file());
+            age(files.back(), 80 - i);
         }
         QCOMPARE(files_in(folder()), ChoiceCache::most_files);
+        QVERIFY(!fs::exists(cache.file())); // the oldest
+        for (std::size_t i = 0; i < files.size(); ++i)
+            QCOMPARE(fs::exists(files[i]), i >= 5);
+    }
+
+    void unfinished_files_count_for_nothing_and_go_when_they_are_old() {
+        const auto written = filled(folder());
+        std::vector<fs::path> unfinished;
+        for (std::size_t i = 0; i < ChoiceCache::most_files; ++i) {
+            unfinished.push_back(folder() / ("algorithms-" + std::to_string(i) + ".jsonl.partial"));
+            QVERIFY(AtomicFile::is_temporary(unfinished.back()));
+            std::ofstream(unfinished.back()) << "cut";
+        }
+        fs::last_write_time(unfinished[0], fs::file_time_type::clock::now() - std::chrono::days(1));
+        ChoiceCache other(folder(), "another card");
+        other.put("a", choice(1));
+        other.save();
+        QVERIFY(fs::exists(written));
+        QVERIFY(!fs::exists(unfinished[0]));
+        QVERIFY(fs::exists(unfinished[1])); // another process may be writing it
     }
 
     void a_place_that_cannot_be_written_is_a_warning() {
