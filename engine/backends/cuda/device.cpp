@@ -45,8 +45,10 @@ void try_device(DeviceInfo& device) {
         device.architecture = code_architecture();
         std::size_t total = 0;
         ESPALIER_CUDA(cudaMemGetInfo(&device.free, &total));
+    } catch (const CudaError& error) {
+        device.usable = Support::no(kernel_reason(device.name, error.number(), error.what()));
     } catch (const Error& error) {
-        device.usable = Support::no(kernel_reason(device.name, error.what()));
+        device.usable = Support::no(kernel_reason(device.name, cudaSuccess, error.what()));
     }
 }
 

@@ -5,7 +5,7 @@ namespace espalier::cuda {
 namespace {
 
 // Of cudaError_t.
-constexpr int insufficient_driver = 35, no_device = 100;
+constexpr int insufficient_driver = 35, no_device = 100, no_kernel_image = 209;
 constexpr int driver_mismatch = 803; // kernel module and library of the driver are of two releases
 
 } // namespace
@@ -13,12 +13,13 @@ constexpr int driver_mismatch = 803; // kernel module and library of the driver 
 Support served(const std::string& card, int major, int minor) {
     if (major > least_major || (major == least_major && minor >= least_minor))
         return {};
-    return Support::no(card + " has compute capability " + std::to_string(major) + "." + std::to_string(minor) +
-                       ", but CUDA 13 needs at least 7.5.");
+    const auto dotted = [](int a, int b) { return std::to_string(a) + "." + std::to_string(b); };
+    return Support::no(card + " has compute capability " + dotted(major, minor) + ", but CUDA 13 needs at least " +
+                       dotted(least_major, least_minor) + ".");
 }
 
-std::string kernel_reason(const std::string& card, const std::string& text) {
-    if (text.find("CUDA error 209") != std::string::npos) // no kernel image for this device
+std::string kernel_reason(const std::string& card, int error, const std::string& text) {
+    if (error == no_kernel_image)
         return "This release has no kernels for " + card + " (CUDA error 209): a newer one may.";
     return "A test kernel on " + card + " failed: " + text;
 }

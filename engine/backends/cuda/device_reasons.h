@@ -14,8 +14,8 @@ inline constexpr int least_major = 7, least_minor = 5;
 /// Whether CUDA still serves cards of that compute capability.
 [[nodiscard]] Support served(const std::string& card, int major, int minor);
 
-/// Why a first kernel failed on a card, from the text of its exception.
-[[nodiscard]] std::string kernel_reason(const std::string& card, const std::string& text);
+/// Why a first kernel failed on a card, from CUDA's number (0 where it gave none) and the text of the exception.
+[[nodiscard]] std::string kernel_reason(const std::string& card, int error, const std::string& text);
 
 /// Why no card is counted. `error` is CUDA's number and `text` its text; `served` and `needed` are CUDA versions of the
 /// driver and of this program ("12.2", empty where there is no driver); `visible` is CUDA_VISIBLE_DEVICES, null where

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/error.h"
 
-#include "base/error.h"
-
 #include <string>
 
 namespace espalier::cuda {
@@ -17,7 +15,7 @@ void check(cudaError_t error, const char* call) {
         throw OutOfMemory("The GPU has no memory left for this: " + text +
                           ". Take a smaller batch, turn recomputation on, or close other programs that use the GPU.");
     }
-    throw DeviceError("The GPU failed: " + text + ".");
+    throw CudaError("The GPU failed: " + text + ".", error);
 }
 
 void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/error.h"
+
 #include <cuda_runtime_api.h>
 
 namespace espalier::cuda {
 
-/// Throws OutOfMemory for cudaErrorMemoryAllocation and DeviceError for every other failure, with the call, the
-/// error's number and its text.
+/// A call of CUDA's runtime failed.
+class CudaError : public DeviceError {
+public:
+    CudaError(const std::string& text, cudaError_t number) : DeviceError(text), number_(number) {}
+    [[nodiscard]] cudaError_t number() const noexcept { return number_; }
+
+private:
+    cudaError_t number_;
+};
+
+/// Throws OutOfMemory for cudaErrorMemoryAllocation and CudaError for every other failure, with the call, the error's
+/// number and its text.
 void check(cudaError_t error, const char* call);
 
 /// Of a kernel that was just launched.
