@@ -374,9 +374,11 @@ void Convolution::run() {
 }
 
 void trim_cache() {
-    const int capacity = dnnl::get_primitive_cache_capacity();
-    dnnl::set_primitive_cache_capacity(0);
-    dnnl::set_primitive_cache_capacity(capacity);
+    guarded([] {
+        const int capacity = dnnl::get_primitive_cache_capacity();
+        dnnl::set_primitive_cache_capacity(0);
+        dnnl::set_primitive_cache_capacity(capacity);
+    });
 }
 
 std::string version() {
