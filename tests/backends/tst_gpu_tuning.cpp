@@ -6,6 +6,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -77,6 +78,20 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
     return sum / size;
 }
 
+std::vector<std::string> kernels_of(Session& session, const Graph& graph) {
+    std::vector<std::string> names;
+    for (const auto& op : session.plan("all", graph).ops())
+        names.push_back(op.kernel);
+    return names;
+}
+
+void rewrite(const fs::path& file, const QRegularExpression& what, const char* by) {
+    std::ostringstream all;
+    all << std::ifstream(file).rdbuf();
+    const auto text = QString::fromStdString(all.str()).replace(what, by).toStdString();
+    std::ofstream(file) << text;
+}
+
 fs::path only_file(const fs::path& folder) { return fs::directory_iterator(folder)->path(); }
 
 } // namespace
@@ -131,31 +146,34 @@ private slots:
             qInfo("%s", text.c_str());
     }
 
+    /// The same engines, and set in the same way: without atomic additions that gives the same bits.
     void another_process_finds_it_on_disk() {
         const Convolutions network(DType::f16);
+        const auto deterministic_card = [] { return make_backend("cuda", {.deterministic = true, .tune = true}); };
         std::size_t timed = 0;
         std::vector<std::string> kernels;
+        std::vector<std::vector<float>> values;
         {
-            const auto backend = card();
+            const auto backend = deterministic_card();
             Session session(*backend, {});
             (void)session.plan("all", network.graph);
             tune(*backend);
             session.replan("all", network.graph);
-            for (const auto& op : session.plan("all", network.graph).ops())
-                kernels.push_back(op.kernel);
+            kernels = kernels_of(session, network.graph);
+            values = results(session, network);
             timed = backend->tuning().timed;
         }
-        const auto backend = card();
+        const auto backend = deterministic_card();
         Session session(*backend, {});
-        const auto& plan = session.plan("all", network.graph);
+        const auto found = results(session, network);
         QCOMPARE(backend->tuning().known, timed);
         QCOMPARE(backend->tuning().open, std::size_t{0});
-        for (std::size_t i = 0; i < kernels.size(); ++i)
-            QCOMPARE(plan.ops()[i].kernel, kernels[i]);
+        QCOMPARE(kernels_of(session, network.graph), kernels);
+        QCOMPARE(found, values);
     }
 
-    /// Engines that this library does not have, or that would break what was asked for, are not taken from a file.
-    void a_choice_that_does_not_hold_is_not_taken() {
+    /// Engines that this library does not have are not taken from a file.
+    void a_choice_that_the_library_does_not_know_is_not_taken() {
         const Convolutions network(DType::f32);
         {
             const auto backend = card();
@@ -163,16 +181,7 @@ private slots:
             (void)session.plan("all", network.graph);
             tune(*backend);
         }
-        std::string text;
-        {
-            std::ifstream stream(only_file(folder()));
-            std::ostringstream all;
-            all << stream.rdbuf();
-            text = QString::fromStdString(all.str())
-                       .replace(QRegularExpression("\"engine\":\\d+"), "\"engine\":9999")
-                       .toStdString();
-        }
-        std::ofstream(only_file(folder())) << text;
+        rewrite(only_file(folder()), QRegularExpression("\"engine\":\\d+"), "\"engine\":9999");
         const auto backend = card();
         Session session(*backend, {});
         const auto values = results(session, network);
@@ -180,6 +189,35 @@ private slots:
         QVERIFY(backend->tuning().open > 0);
         for (const auto& one : values)
             QVERIFY(std::isfinite(one.front()));
+    }
+
+    /// Nor are those that would break what is asked for: here tensor cores, where fp32 must not be rounded.
+    void a_choice_that_breaks_what_is_asked_for_is_not_taken() {
+        Graph graph; // the pool makes the order of both convolutions the same, and with it all else in their keys
+        GraphBuilder builder(graph);
+        const auto x = builder.buffer("x", {16, 32, 28, 28}, {}), w = builder.buffer("w", {40, 32, 1, 1}, {});
+        const auto pooled = builder.apply_one("avg_pool2d", {x}, {{"kernel", 2}, {"stride", 2}});
+        graph.keep(builder.apply_one("conv2d", {pooled, w}));
+        const auto uses_tensor_cores = [&](Session& session) {
+            return std::ranges::any_of(kernels_of(session, graph), [](const std::string& name) {
+                return name.find("tensor cores") != std::string::npos;
+            });
+        };
+        {
+            const auto rounding = make_backend("cuda", {.tf32 = true, .tune = true});
+            Session session(*rounding, {});
+            (void)session.plan("all", graph);
+            tune(*rounding);
+            session.replan("all", graph);
+            if (!uses_tensor_cores(session))
+                QSKIP("Tensor cores are not the fastest on this card.");
+        }
+        rewrite(only_file(folder()), QRegularExpression(" tf32"), "");
+        const auto strict = card();
+        Session session(*strict, {});
+        QVERIFY(!uses_tensor_cores(session));
+        QCOMPARE(strict->tuning().known, std::size_t{0});
+        QCOMPARE(strict->tuning().open, std::size_t{1});
     }
 
     void nothing_is_timed_or_kept_unless_asked() {
