@@ -10,8 +10,9 @@ namespace espalier {
 
 /// Checks kernels where it is cheap: of each implementation of a convolution, matrix product, pool or pointwise op the
 /// first that is small enough runs once on random values and is compared with the reference backend. No more than a
-/// second is spent so in the life of a backend. (What is larger is the choice of an algorithm by the GPU's library, and
-/// that is checked where it is chosen.)
+/// second is spent so in the life of a backend. What is larger is an algorithm of the GPU's library: its first
+/// recommendation is trusted, and what timing puts in its place was compared with that recommendation before it was
+/// chosen, here or in the process that left it on disk (cudnn/tuning.h).
 class KernelCheck {
 public:
     KernelCheck(Backend& backend, Backend& reference) : backend_(backend), reference_(reference) {}

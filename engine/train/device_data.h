@@ -50,7 +50,8 @@ public:
     static constexpr const char* evaluation_order_name = "data.evaluation_order";
     [[nodiscard]] static bool is_buffer(const std::string& name) { return name.starts_with("data."); }
 
-    /// Places are told in floats (graph/step_block.h), which count so far.
+    /// A step is told its first place in a float (graph/step_block.h), which counts so far; an order has no more places
+    /// than there are images.
     static constexpr std::int64_t most_images = std::int64_t{1} << 24;
 
 private:
