@@ -84,6 +84,7 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
         try {
             choice = choose_precision(*backend_for(untimed), setup.config, candidates);
         } catch (const OutOfMemory& error) { // the plan will find out, and has rungs for it
+            setup.backend->enter_thread(); // the other one may not have come so far as to choose the same device
             choice.note = "The precision is " + choice.precision + ", without a self-test: " + error.what();
         }
         toggles.precision = choice.precision;
