@@ -36,6 +36,7 @@ public:
     bool wait(const std::function<bool()>& leave) override { return loader_.wait(leave); }
     std::optional<BatchView> next() override;
     void stop() noexcept override { loader_.stop(); }
+    [[nodiscard]] const Batches& batches() const { return loader_.batches(); }
 
 private:
     Loader loader_;

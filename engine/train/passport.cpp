@@ -9,18 +9,11 @@
 
 namespace espalier {
 
-namespace {
-
-Json tuning_of(const RunSetup& setup) {
-    const auto tuning = setup.backend->tuning();
-    Json json = {{"known", tuning.known}, {"timed", tuning.timed},     {"improved", tuning.improved},
-                 {"open", tuning.open},   {"skipped", tuning.skipped}, {"seconds", tuning.seconds}};
-    if (setup.tuned_seconds > 0)
-        json["tuned_seconds"] = setup.tuned_seconds;
-    return json;
+Json to_json(const Tuning& tuning) {
+    return {{"known", tuning.known},       {"timed", tuning.timed},      {"improved", tuning.improved},
+            {"open", tuning.open},         {"skipped", tuning.skipped},  {"seconds", tuning.seconds},
+            {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
 }
-
-} // namespace
 
 Json make_passport(RunSetup& setup, const Json& earlier) {
     auto& network = *setup.network;
@@ -56,8 +49,11 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
                  : "\"deterministic\" is on, and the build, the GPU's model, cuDNN and the driver are the same"}};
     if (setup.first_step_seconds > 0)
         passport["first_step_seconds"] = setup.first_step_seconds;
-    if (!on_host)
-        passport["tuning"] = tuning_of(setup);
+    if (!on_host) {
+        passport["tuning"] = to_json(setup.backend->tuning());
+        if (setup.tuned_seconds > 0)
+            passport["tuning"]["tuned_seconds"] = setup.tuned_seconds;
+    }
     return passport;
 }
 

@@ -5,6 +5,9 @@
 
 namespace espalier {
 
+/// Every field under its name.
+[[nodiscard]] Json to_json(const Tuning& tuning);
+
 /// What a rerun must match: build, backend and threads, kernel of each op, seed, hash of the data, fallbacks, and
 /// whether a rerun gives the same bits; how long the first update took, and how algorithms were chosen (struct Tuning).
 /// `earlier`: the run's passport before, whose fallbacks stay in it.

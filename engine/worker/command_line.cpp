@@ -19,8 +19,7 @@ namespace commands {
 void ConfigOptions::add_to(CLI::App& app) {
     app.add_option("--preset", preset, "Name of a preset (see `presets`)");
     app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset");
-    app.add_option("--data", data,
-                   "The data set: builtin, folder:DIR, cifar10:DIR, idx:DIR, synthetic:CxHxW,classes,count, ...");
+    app.add_option("--data", data, "The data set, one of:\n" + dataset_specs_text());
     app.add_option("--set", set, "key=value, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated");
 }
 

@@ -70,7 +70,7 @@ std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::fu
     LoaderFeed feed(set, {.batch = batch,
                           .use = Batches::Use::evaluation,
                           .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}});
-    for (const auto size : Batches(set.size(), batch, Batches::Use::evaluation).sizes())
+    for (const auto size : feed.batches().sizes())
         network_->prepare_evaluation(size);
     make_ready(batch);
     return espalier::evaluate(*network_, feed, leave, leave);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "train/network_session.h"
+#include "train/passport.h"
 #include "worker/commands/bench_convolution.h"
 #include "worker/commands/bench_timing.h"
 #include "worker/commands/command.h"
@@ -129,12 +130,6 @@ void print_profile(std::span<const PlannedOp> ops) {
     print_line("total " + Console::fixed(total, 2) + " ms in " + std::to_string(ops.size()) + " ops");
 }
 
-Json tuning_json(const Tuning& tuning) {
-    return {{"known", tuning.known},       {"timed", tuning.timed},      {"improved", tuning.improved},
-            {"open", tuning.open},         {"skipped", tuning.skipped},  {"seconds", tuning.seconds},
-            {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
-}
-
 /// Forward, backward and SGD on random data, through the same steps and plans as training.
 int bench_step(const Options& options) {
     const auto [benchmark, spec_json] = find_benchmark(options.network);
@@ -222,7 +217,7 @@ int bench_step(const Options& options) {
                     {"ops", plan.ops().size()},
                     {"first_step_seconds", first_step_seconds},
                     {"tuned_seconds", tuned_seconds},
-                    {"tuning", tuning_json(backend->tuning())}});
+                    {"tuning", to_json(backend->tuning())}});
     else
         print_line(name + " threads=" + std::to_string(threads) +
                    " step_ms=" + Console::fixed(step_ms, step_ms < 20 ? 3 : 1) + " img_s=" + Console::fixed(images, 0) +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "data/dataset.h"
 #include "data/scan.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
@@ -39,8 +40,7 @@ void add_data_commands(CLI::App& app, Action& chosen) {
     };
     const auto options = std::make_shared<Options>();
     auto* scan = app.add_subcommand("scan", "Read a whole data set and report every bad file, class counts and sizes");
-    scan->add_option("SPEC", options->data, "builtin, folder:DIR, cifar10:DIR, idx:DIR, ... as `run --data` takes it")
-        ->required();
+    scan->add_option("SPEC", options->data, "The data set, one of:\n" + dataset_specs_text())->required();
     scan->add_flag("--json", options->json, "One line of JSON");
     scan->callback([options, &chosen] {
         chosen = [options] {
