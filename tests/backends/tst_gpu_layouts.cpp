@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/op_checker.h"
 #include "backends/registry.h"
+#include "backends/why_no_gpu.h"
 #include "graph/autodiff.h"
 #include "graph/builder.h"
 #include "plan/session.h"
+#include "random_values.h"
 
 #include <QtTest>
 #include <algorithm>
 #include <random>
 
 using namespace espalier;
+using namespace espalier::test;
 using namespace espalier::testing;
 
 namespace {
-
-std::vector<float> random_values(std::int64_t count, unsigned seed) {
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    std::vector<float> values(static_cast<std::size_t>(count));
-    std::generate(values.begin(), values.end(), [&] { return normal(random); });
-    return values;
-}
 
 /// A small residual network: convolutions with bias and relu, batch norm with and without a residual, pools. In strict
 /// fp32 its first half is row-major on the GPU; the pool gives images channels last, which one convolution takes as
@@ -112,11 +107,6 @@ private:
     GraphBuilder builder_;
     std::map<std::string, TensorId> kept_;
 };
-
-std::string why_no_gpu() {
-    const auto backends = available_backends();
-    return std::ranges::find(backends, "cuda", &BackendStatus::name)->available.reason;
-}
 
 } // namespace
 

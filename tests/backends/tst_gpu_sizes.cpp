@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/op_checker.h"
 #include "backends/registry.h"
+#include "backends/why_no_gpu.h"
 
 #include <QtTest>
 #include <algorithm>
 #include <cstring>
 
 using namespace espalier;
+using namespace espalier::test;
 using namespace espalier::testing;
 
 namespace {
@@ -61,12 +63,6 @@ std::vector<OpCase> cases() {
     result.push_back({"global_avg_pool", "global_avg_pool", {data({5, 300, 4, 3})}});
     result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
     return result;
-}
-
-/// Empty where there is a GPU to test.
-std::string why_no_gpu() {
-    const auto backends = available_backends();
-    return std::ranges::find(backends, "cuda", &BackendStatus::name)->available.reason;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing of convolutions on a card: what is chosen computes the same, and another backend finds it on disk.
 #include "backends/registry.h"
+#include "backends/why_no_gpu.h"
 #include "graph/builder.h"
 #include "plan/session.h"
 
@@ -14,6 +15,7 @@
 #include <sstream>
 
 using namespace espalier;
+using namespace espalier::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -109,9 +111,8 @@ class TestGpuTuning : public QObject {
 
 private slots:
     void initTestCase() {
-        for (const auto& backend : available_backends())
-            if (backend.name == "cuda" && !backend.available)
-                QSKIP(backend.available.reason.c_str());
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
     }
     void init() {
         cache_ = std::make_unique<QTemporaryDir>();

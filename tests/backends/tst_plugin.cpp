@@ -2,12 +2,14 @@
 // Opening the GPU engine: what is missing or of another release is said in one sentence, and nothing else happens.
 #include "backends/plugin.h"
 #include "base/error.h"
+#include "texts.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
 
@@ -21,8 +23,6 @@ std::string reason_of(const std::string& path) {
     }
     return {};
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
@@ -39,34 +39,33 @@ private slots:
 
     void another_interface_is_refused_with_both_numbers() {
         const auto reason = reason_of(FAKE_PLUGIN_OLD);
-        QVERIFY2(contains(reason, "interface 0") && contains(reason, std::to_string(plugin_abi)), reason.c_str());
+        QVERIFY2(has(reason, "interface 0") && has(reason, std::to_string(plugin_abi)), reason.c_str());
     }
 
     void another_build_is_refused_with_both_names() {
         const auto reason = reason_of(FAKE_PLUGIN_FOREIGN);
-        QVERIFY2(contains(reason, "\"0.0.9 another compiler\"") && contains(reason, ESPALIER_PLUGIN_BUILD),
-                 reason.c_str());
+        QVERIFY2(has(reason, "\"0.0.9 another compiler\"") && has(reason, ESPALIER_PLUGIN_BUILD), reason.c_str());
     }
 
     void a_file_that_is_no_plugin_is_named() {
         const QTemporaryDir folder;
         const auto text = folder.filePath("libespalier-cuda.so").toStdString();
         std::ofstream(text) << "no library";
-        QVERIFY2(contains(reason_of(text), text), reason_of(text).c_str());
+        QVERIFY2(has(reason_of(text), text), reason_of(text).c_str());
         const auto reason = reason_of(OTHER_LIBRARY);
-        QVERIFY2(contains(reason, "is not a plug-in of Espalier"), reason.c_str());
-        QVERIFY(contains(reason_of(folder.filePath("none.so").toStdString()), "none.so"));
+        QVERIFY2(has(reason, "is not a plug-in of Espalier"), reason.c_str());
+        QVERIFY(has(reason_of(folder.filePath("none.so").toStdString()), "none.so"));
     }
 
     /// The program's own is not beside this test's program where CUDA is not built.
     void a_missing_plugin_is_named() {
         const auto plugin = plugin_backend("nothing", "pretended accelerator");
-        QVERIFY2(contains(plugin.available().reason, "libespalier-nothing.so"), plugin.available().reason.c_str());
+        QVERIFY2(has(plugin.available().reason, "libespalier-nothing.so"), plugin.available().reason.c_str());
     }
 
     void a_missing_library_names_its_package() {
         const auto reason = reason_of(FAKE_PLUGIN_WITHOUT_CUDNN);
-        QVERIFY2(contains(reason, "libcudnn_of_tests.so.9") && contains(reason, "libcudnn9-cuda-13"), reason.c_str());
+        QVERIFY2(has(reason, "libcudnn_of_tests.so.9") && has(reason, "libcudnn9-cuda-13"), reason.c_str());
     }
 };
 

@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/registry.h"
 #include "base/error.h"
+#include "texts.h"
 
 #include <QtTest>
 #include <algorithm>
 
 using namespace espalier;
+using namespace espalier::test;
 
-namespace {
-
-template <class E, class F>
-std::string text_of(F f) {
-    try {
-        f();
-    } catch (const E& error) {
-        return error.what();
-    }
-    return {};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-} // namespace
+namespace {} // namespace
 
 class RegistryTest : public QObject {
     Q_OBJECT
@@ -30,7 +18,7 @@ private slots:
     void a_name_is_taken_once() {
         BackendRegistry registry;
         registry.add({.name = "one"});
-        QVERIFY(contains(text_of<ConfigError>([&] { registry.add({.name = "one"}); }), "'one'"));
+        QVERIFY(has(message_of<ConfigError>([&] { registry.add({.name = "one"}); }), "'one'"));
         QCOMPARE(registry.definitions().size(), std::size_t{1});
     }
 
@@ -45,8 +33,8 @@ private slots:
     }
 
     void an_unknown_name_lists_the_known_ones() {
-        const auto text = text_of<ConfigError>([] { static_cast<void>(make_backend("abacus", {})); });
-        QVERIFY2(contains(text, "abacus") && contains(text, "reference"), text.c_str());
+        const auto text = message_of<ConfigError>([] { static_cast<void>(make_backend("abacus", {})); });
+        QVERIFY2(has(text, "abacus") && has(text, "reference"), text.c_str());
     }
 
     void every_backend_says_whether_it_is_available() {
@@ -65,11 +53,11 @@ private slots:
         QCOMPARE(choose_backend("reference", graph, {})->name(), std::string_view("reference"));
         graph.add_op({"transmogrify", {}, {}, {}, "attic"});
         for (const auto* name : {"auto", "reference"}) {
-            const auto text = text_of<ConfigError>([&] { static_cast<void>(choose_backend(name, graph, {})); });
-            QVERIFY2(contains(text, "transmogrify of layer 'attic'") && contains(text, "reference:"), text.c_str());
+            const auto text = message_of<ConfigError>([&] { static_cast<void>(choose_backend(name, graph, {})); });
+            QVERIFY2(has(text, "transmogrify of layer 'attic'") && has(text, "reference:"), text.c_str());
         }
         QVERIFY(
-            contains(text_of<ConfigError>([&] { static_cast<void>(choose_backend("abacus", graph, {})); }), "abacus"));
+            has(message_of<ConfigError>([&] { static_cast<void>(choose_backend("abacus", graph, {})); }), "abacus"));
     }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "data/dataset.h"
+
 #include <QBuffer>
 #include <QImage>
 #include <QTemporaryDir>
@@ -13,7 +15,9 @@
 
 namespace espalier::test {
 
-inline std::vector<std::uint8_t> encoded(const QImage& picture, const char* format, int quality = 95) {
+using Bytes = std::vector<std::uint8_t>;
+
+inline Bytes encoded(const QImage& picture, const char* format, int quality = 95) {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
@@ -29,13 +33,34 @@ inline QImage plain(int width, int height, const QColor& colour) {
     return picture;
 }
 
+/// A picture without edges, in which each place has its own colour.
+inline QImage gradient(int width, int height) {
+    QImage picture(width, height, QImage::Format_RGB888);
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+            picture.setPixelColor(x, y, QColor(x * 255 / width, y * 255 / height, (x + y) * 255 / (width + height)));
+    return picture;
+}
+
+inline Bytes read(const Dataset& set, Part part, std::size_t index) {
+    Bytes image(set.image().bytes());
+    set.read(part, index, image);
+    return image;
+}
+
+inline Bytes cropped(const Dataset& set, std::size_t index, double place) {
+    Bytes image(set.image().bytes());
+    set.read_cropped(Part::train, index, place, image);
+    return image;
+}
+
 /// A folder of image files that goes when the test does.
 class PhotoFolder {
 public:
     [[nodiscard]] std::filesystem::path path() const { return dir_.path().toStdString(); }
     [[nodiscard]] std::string spec() const { return "folder:" + path().string(); }
 
-    void write(const std::filesystem::path& file, const std::vector<std::uint8_t>& bytes) const {
+    void write(const std::filesystem::path& file, const Bytes& bytes) const {
         const auto whole = path() / file;
         std::filesystem::create_directories(whole.parent_path());
         std::ofstream stream(whole, std::ios::binary);

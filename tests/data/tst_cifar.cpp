@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data/cifar.h"
 #include "data/idx_files.h"
+#include "data/refused_spec.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -19,15 +20,6 @@ Bytes records(const std::vector<Bytes>& labels, std::uint32_t seed = 1) {
         file.insert(file.end(), pixels.begin(), pixels.end());
     }
     return file;
-}
-
-std::string message_of(const std::string& spec) {
-    try {
-        (void)open_dataset(spec);
-    } catch (const DataError& error) {
-        return error.what();
-    }
-    return {};
 }
 
 } // namespace
@@ -81,20 +73,20 @@ private slots:
 
     void damage_is_named_with_file_and_place() {
         const auto spec = "cifar10:" + path_.string();
-        QVERIFY(message_of("cifar10:/nowhere").find("no folder '/nowhere'") != std::string::npos);
-        QVERIFY(message_of(spec).find("holds no 'data_batch_1.bin'") != std::string::npos);
+        QVERIFY(refusal_of("cifar10:/nowhere").find("no folder '/nowhere'") != std::string::npos);
+        QVERIFY(refusal_of(spec).find("holds no 'data_batch_1.bin'") != std::string::npos);
         write(path_ / "data_batch_1.bin", {});
-        QVERIFY(message_of(spec).find("is empty (0 bytes)") != std::string::npos);
+        QVERIFY(refusal_of(spec).find("is empty (0 bytes)") != std::string::npos);
         auto cut = records({{3}, {4}});
         cut.resize(cut.size() - 100);
         write(path_ / "data_batch_1.bin", cut);
-        QVERIFY(message_of(spec).find("within image 1: 2973 of its 3073 bytes") != std::string::npos);
+        QVERIFY(refusal_of(spec).find("within image 1: 2973 of its 3073 bytes") != std::string::npos);
         write(path_ / "data_batch_1.bin", records({{3}, {10}}));
-        QVERIFY(message_of(spec).find("label 10 at index 1") != std::string::npos);
+        QVERIFY(refusal_of(spec).find("label 10 at index 1") != std::string::npos);
         auto packed = gzip(records({{3}, {4}}));
         packed.resize(packed.size() / 2);
         write(path_ / "data_batch_1.bin", packed);
-        QVERIFY(message_of(spec).find("gzip data is cut off") != std::string::npos);
+        QVERIFY(refusal_of(spec).find("gzip data is cut off") != std::string::npos);
     }
 };
 

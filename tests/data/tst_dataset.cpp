@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/refused_spec.h"
 #include "data/sample_set.h"
 #include "data/statistics.h"
 
@@ -8,6 +9,7 @@
 #include <set>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
 
@@ -16,15 +18,6 @@ std::vector<std::size_t> class_counts(const SampleSet& set) {
     for (std::size_t i = 0; i < set.size(); ++i)
         ++counts.at(static_cast<std::size_t>(set.label(i)));
     return counts;
-}
-
-std::string message_of(const std::string& spec) {
-    try {
-        (void)open_dataset(spec);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return {};
 }
 
 } // namespace
@@ -84,16 +77,16 @@ private slots:
 
     void unknown_sets_are_refused_in_words() {
         for (const char* spec : {"", "mnist", "idx:", "synthetic:", "folder:", "cifar10:", "cifar100"})
-            QVERIFY(message_of(spec).find("synthetic:CxHxW") != std::string::npos);
-        QVERIFY(message_of("/tmp").find("write folder:/tmp.") != std::string::npos);
-        QVERIFY(message_of("idx:/nowhere").find("no folder '/nowhere'") != std::string::npos);
+            QVERIFY(refusal_of(spec).find("synthetic:CxHxW") != std::string::npos);
+        QVERIFY(refusal_of("/tmp").find("write folder:/tmp.") != std::string::npos);
+        QVERIFY(refusal_of("idx:/nowhere").find("no folder '/nowhere'") != std::string::npos);
     }
 
     void synthetic_limits_name_the_value() {
-        QVERIFY(message_of("synthetic:3x32,10,100").find("'synthetic:3x32,10,100'") != std::string::npos);
-        QVERIFY(message_of("synthetic:0x32x32,10,100").find("'0'") != std::string::npos);
-        QVERIFY(message_of("synthetic:3x32x32,1,100").empty());
-        QVERIFY(message_of("synthetic:3x32x32,10,1e9").find("1 to 100000000") != std::string::npos);
+        QVERIFY(refusal_of("synthetic:3x32,10,100").find("'synthetic:3x32,10,100'") != std::string::npos);
+        QVERIFY(refusal_of("synthetic:0x32x32,10,100").find("'0'") != std::string::npos);
+        QVERIFY(refusal_of("synthetic:3x32x32,1,100").empty());
+        QVERIFY(refusal_of("synthetic:3x32x32,10,1e9").find("1 to 100000000") != std::string::npos);
     }
 
     void synthetic_is_a_function_of_seed_and_index() {

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data/idx.h"
 #include "data/idx_files.h"
+#include "texts.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -28,8 +29,6 @@ Outcome parse(const Bytes& file, std::size_t rank) {
         return {{}, error.what()};
     }
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A folder with a small good set, whose files a test then replaces.
 class Folder {
@@ -101,7 +100,7 @@ private slots:
         Bytes image(side * side);
         set->read(Part::test, 1, image);
         QCOMPARE(image, Bytes(test_pixels.begin() + side * side, test_pixels.end()));
-        QVERIFY(contains(set->file(Part::test, 1), "t10k-images-idx3-ubyte, image 1"));
+        QVERIFY(has(set->file(Part::test, 1), "t10k-images-idx3-ubyte, image 1"));
     }
 
     void gzip_cut_at_60_percent_shows_both_numbers() {
@@ -111,9 +110,9 @@ private slots:
         folder.remove("train-images-idx3-ubyte");
         folder.replace("train-images-idx3-ubyte.gz", packed);
         const auto error = folder.error();
-        QVERIFY2(contains(error, "train-images-idx3-ubyte.gz' is incomplete"), error.c_str());
-        QVERIFY2(contains(error, "4860 bytes were expected"), error.c_str());
-        QVERIFY2(contains(error, "cut off"), error.c_str());
+        QVERIFY2(has(error, "train-images-idx3-ubyte.gz' is incomplete"), error.c_str());
+        QVERIFY2(has(error, "4860 bytes were expected"), error.c_str());
+        QVERIFY2(has(error, "cut off"), error.c_str());
         const auto number = error.substr(error.find("expected, ") + 10);
         const auto came = std::stoi(number);
         QVERIFY2(came > 2000 && came < 4000, error.c_str());
@@ -124,33 +123,33 @@ private slots:
             Folder folder;
             folder.remove("train-images-idx3-ubyte");
             folder.replace("train-images-idx3-ubyte.gz", bytes_of_text(page));
-            QVERIFY2(contains(folder.error(), "web page (HTML)"), folder.error().c_str());
+            QVERIFY2(has(folder.error(), "web page (HTML)"), folder.error().c_str());
             folder.replace("train-images-idx3-ubyte.gz", gzip(bytes_of_text(page)));
-            QVERIFY2(contains(folder.error(), "web page (HTML)"), folder.error().c_str());
+            QVERIFY2(has(folder.error(), "web page (HTML)"), folder.error().c_str());
         }
     }
 
     void other_contents_are_named() {
-        QVERIFY(contains(parse({}, 1).error, "it is empty"));
-        QVERIFY(contains(parse(bytes_of_text("PK\3\4"), 1).error, "ZIP"));
-        QVERIFY(contains(parse(bytes_of_text("version https://git-lfs"), 1).error, "Git LFS"));
-        QVERIFY(contains(parse({1, 2, 3, 4}, 1).error, "01 02 03 04"));
-        QVERIFY(contains(parse({0, 0, 13, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 1).error, "type 13"));
-        QVERIFY(contains(parse(idx_bytes({2, 2, 2, 2}, Bytes(16)), 3).error, "4 dimensions"));
-        QVERIFY(contains(parse(idx_bytes({3}, {1, 2, 3}), 3).error, "1 dimensions, but 3 were expected"));
-        QVERIFY(contains(parse({0, 0, 8, 3, 0, 0, 0, 1, 0}, 3).error, "16 bytes were expected, 9 came"));
+        QVERIFY(has(parse({}, 1).error, "it is empty"));
+        QVERIFY(has(parse(bytes_of_text("PK\3\4"), 1).error, "ZIP"));
+        QVERIFY(has(parse(bytes_of_text("version https://git-lfs"), 1).error, "Git LFS"));
+        QVERIFY(has(parse({1, 2, 3, 4}, 1).error, "01 02 03 04"));
+        QVERIFY(has(parse({0, 0, 13, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 1).error, "type 13"));
+        QVERIFY(has(parse(idx_bytes({2, 2, 2, 2}, Bytes(16)), 3).error, "4 dimensions"));
+        QVERIFY(has(parse(idx_bytes({3}, {1, 2, 3}), 3).error, "1 dimensions, but 3 were expected"));
+        QVERIFY(has(parse({0, 0, 8, 3, 0, 0, 0, 1, 0}, 3).error, "16 bytes were expected, 9 came"));
     }
 
     void longer_than_announced_is_refused() {
         const auto file = idx_bytes({3}, {1, 2, 3, 4});
-        QVERIFY(contains(parse(file, 1).error, "longer than its header says"));
-        QVERIFY(contains(parse(gzip(file), 1).error, "longer than its header says"));
+        QVERIFY(has(parse(file, 1).error, "longer than its header says"));
+        QVERIFY(has(parse(gzip(file), 1).error, "longer than its header says"));
     }
 
     void a_wrong_checksum_is_refused() {
         auto packed = gzip(idx_bytes({3}, {1, 2, 3}));
         packed[packed.size() - 6] ^= 1;
-        QVERIFY2(contains(parse(packed, 1).error, "incorrect data check"), parse(packed, 1).error.c_str());
+        QVERIFY2(has(parse(packed, 1).error, "incorrect data check"), parse(packed, 1).error.c_str());
         packed.resize(packed.size() - 4);
         QVERIFY(!parse(packed, 1).array);
     }
@@ -164,7 +163,7 @@ private slots:
         packed.insert(packed.end(), 100, 0);
         QVERIFY(parse(packed, 3).array);
         packed.push_back(9);
-        QVERIFY(contains(parse(packed, 3).error, "not gzip follows"));
+        QVERIFY(has(parse(packed, 3).error, "not gzip follows"));
     }
 
     void hostile_headers_take_no_memory() {
@@ -177,14 +176,14 @@ private slots:
         // 15 GiB are announced, within the limit; were they taken at once, this test would be killed on a small
         // machine.
         const auto error = parse(idx_bytes({20'000'000, 28, 28}, noise(100)), 3).error;
-        QVERIFY2(contains(error, "15680000000 bytes were expected, 100 came"), error.c_str());
+        QVERIFY2(has(error, "15680000000 bytes were expected, 100 came"), error.c_str());
     }
 
     void counts_that_differ_are_refused() {
         Folder folder;
         folder.replace("train-labels-idx1-ubyte", idx_bytes({59}, Bytes(59)));
-        QVERIFY2(contains(folder.error(), "holds 60 images"), folder.error().c_str());
-        QVERIFY2(contains(folder.error(), "59 labels"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "holds 60 images"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "59 labels"), folder.error().c_str());
     }
 
     /// Label 10 of 10 classes, and 255: caught when the set is opened, with file and index.
@@ -195,9 +194,9 @@ private slots:
             labels[37] = static_cast<std::uint8_t>(wrong);
             folder.replace("train-labels-idx1-ubyte", idx_bytes({count}, labels));
             const auto error = folder.error();
-            QVERIFY2(contains(error, "train-labels-idx1-ubyte' has label " + std::to_string(wrong) + " at index 37"),
+            QVERIFY2(has(error, "train-labels-idx1-ubyte' has label " + std::to_string(wrong) + " at index 37"),
                      error.c_str());
-            QVERIFY2(contains(error, "10 classes, 0 to 9"), error.c_str());
+            QVERIFY2(has(error, "10 classes, 0 to 9"), error.c_str());
         }
     }
 
@@ -205,7 +204,7 @@ private slots:
         Folder folder;
         folder.replace("t10k-images-idx3-ubyte", idx_bytes({2, side, side}, noise(2 * side * side)));
         folder.replace("t10k-labels-idx1-ubyte", idx_bytes({2}, {0, 10}));
-        QVERIFY2(contains(folder.error(), "t10k-labels-idx1-ubyte' has label 10 at index 1"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "t10k-labels-idx1-ubyte' has label 10 at index 1"), folder.error().c_str());
     }
 
     void the_number_of_classes_can_be_told() {
@@ -214,8 +213,8 @@ private slots:
         labels[3] = 11;
         folder.replace("train-labels-idx1-ubyte", idx_bytes({count}, labels));
         QCOMPARE(open_dataset(folder.spec() + ",classes=12")->classes(), std::size_t{12});
-        QVERIFY(contains(Folder::error_of(folder.spec() + ",classes=0"), "1 to 256"));
-        QVERIFY(contains(Folder::error_of(folder.spec() + ",classes=x"), "1 to 256"));
+        QVERIFY(has(Folder::error_of(folder.spec() + ",classes=0"), "1 to 256"));
+        QVERIFY(has(Folder::error_of(folder.spec() + ",classes=x"), "1 to 256"));
         std::ofstream(folder.path() / "classes.txt") << "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\r\nthe last\n";
         const auto set = open_dataset(folder.spec());
         QCOMPARE(set->classes(), std::size_t{12});
@@ -226,16 +225,16 @@ private slots:
     void a_missing_file_is_named() {
         Folder folder;
         folder.remove("train-labels-idx1-ubyte");
-        QVERIFY2(contains(folder.error(), "'train-labels-idx1-ubyte', with or without .gz"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "'train-labels-idx1-ubyte', with or without .gz"), folder.error().c_str());
         folder.remove("train-images-idx3-ubyte");
-        QVERIFY2(contains(folder.error(), "holds no training images"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "holds no training images"), folder.error().c_str());
     }
 
     void parts_of_another_size_are_refused() {
         Folder folder;
         folder.replace("t10k-images-idx3-ubyte", idx_bytes({2, 4, 4}, noise(32)));
         folder.replace("t10k-labels-idx1-ubyte", idx_bytes({2}, {0, 1}));
-        QVERIFY2(contains(folder.error(), "1x4x4"), folder.error().c_str());
+        QVERIFY2(has(folder.error(), "1x4x4"), folder.error().c_str());
     }
 
     void faults_are_gathered_when_asked_for() {
@@ -250,10 +249,10 @@ private slots:
         const auto set = open_dataset(folder.spec(), {.bad = &bad});
         QCOMPARE(set->size(Part::train), std::size_t{58});
         QCOMPARE(set->label(Part::train, 5), 7);
-        QVERIFY(contains(set->file(Part::train, 5), "image 7"));
+        QVERIFY(has(set->file(Part::train, 5), "image 7"));
         QCOMPARE(bad.size(), std::size_t{3});
-        QVERIFY(contains(bad[1].reason, "label 255 at index 6"));
-        QVERIFY(contains(bad[2].reason, "web page"));
+        QVERIFY(has(bad[1].reason, "label 255 at index 6"));
+        QVERIFY(has(bad[2].reason, "web page"));
     }
 
     /// Whatever is cut off or changed: an error in words, or exactly what the file says; never something filled in.

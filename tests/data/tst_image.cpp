@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 #include "data/image_decoder.h"
+#include "data/photo_folder.h"
 
-#include <QBuffer>
-#include <QImage>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTransform>
 #include <cmath>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
-
-Bytes encoded(const QImage& picture, const char* format) {
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    if (!picture.save(&buffer, format, 95))
-        throw std::runtime_error("QImage::save failed");
-    return {bytes.begin(), bytes.end()};
-}
 
 /// Four quadrants: red, green / blue, white; not square, so that a wrong turn shows in the size, too.
 QImage quadrants() {

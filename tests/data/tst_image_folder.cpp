@@ -2,12 +2,12 @@
 #include "base/error.h"
 #include "data/class_mapping.h"
 #include "data/file_listing.h"
-#include "data/image_cache.h"
 #include "data/image_decoder.h"
 #include "data/loader.h"
 #include "data/natural_order.h"
 #include "data/photo_folder.h"
 #include "data/scan.h"
+#include "texts.h"
 
 #include <QTest>
 #include <algorithm>
@@ -17,20 +17,6 @@ using namespace espalier::test;
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
-Bytes read(const Dataset& set, Part part, std::size_t index) {
-    Bytes image(set.image().bytes());
-    set.read(part, index, image);
-    return image;
-}
-
-Bytes cropped(const Dataset& set, std::size_t index, double place) {
-    Bytes image(set.image().bytes());
-    set.read_cropped(Part::train, index, place, image);
-    return image;
-}
-
 std::shared_ptr<const Dataset> decoded(const PhotoFolder& folder, std::int64_t side, double max_bad_share = 1) {
     return open_dataset(folder.spec(), {.image_size = side, .decode = true, .max_bad_share = max_bad_share});
 }
@@ -39,37 +25,12 @@ std::shared_ptr<const Dataset> listed(const PhotoFolder& folder, std::int64_t si
     return open_dataset(folder.spec(), {.image_size = side});
 }
 
-template <typename Exception>
-std::string message_of(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Exception& error) {
-        return error.what();
-    }
-    return {};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-bool has(const std::vector<std::string>& texts, const std::string& part) {
-    return std::ranges::any_of(texts, [&](const auto& text) { return has(text, part); });
-}
-
 /// Left to right: red, green, blue.
 QImage stripes(int width, int height) {
     QImage picture(width, height, QImage::Format_RGB888);
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x)
             picture.setPixelColor(x, y, x * 3 < width ? Qt::red : x * 3 < 2 * width ? Qt::green : Qt::blue);
-    return picture;
-}
-
-/// A picture without edges, in which each place has its own colour.
-QImage gradient(int width, int height) {
-    QImage picture(width, height, QImage::Format_RGB888);
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-            picture.setPixelColor(x, y, QColor(x * 255 / width, y * 255 / height, (x + y) * 255 / (width + height)));
     return picture;
 }
 
@@ -362,140 +323,6 @@ private slots:
         QCOMPARE(with_absolute_path("folder:/photos"), std::string("folder:/photos"));
         QCOMPARE(with_absolute_path("builtin"), std::string("builtin"));
         QCOMPARE(with_absolute_path("synthetic:1x2x3,4,5"), std::string("synthetic:1x2x3,4,5"));
-    }
-
-    void decoded_images_are_kept_for_the_next_time() {
-        const PhotoFolder folder, cache;
-        for (int i = 0; i < 5; ++i)
-            folder.write("a/" + std::to_string(i) + ".jpg", encoded(gradient(64 + i, 32), "JPG"));
-        folder.write("a/bad.jpg", {});
-        const auto open = [&](std::int64_t side = 16, const WorkWatch& watch = {}) {
-            return open_dataset(folder.spec(), {.image_size = side,
-                                                .decode = true,
-                                                .cache = cache.path(),
-                                                .cache_after_seconds = 0,
-                                                .max_bad_share = 1,
-                                                .watch = watch});
-        };
-        const auto files = [&] {
-            std::vector<std::filesystem::path> found;
-            for (const auto& entry : std::filesystem::directory_iterator(cache.path()))
-                found.push_back(entry.path());
-            return found;
-        };
-        const auto first = open();
-        QCOMPARE(files().size(), std::size_t{1});
-        const auto kept = files()[0];
-        const auto written = std::filesystem::last_write_time(kept);
-        // Were they decoded again, a change of a file's bytes that keeps size and time would show.
-        const auto path = folder.path() / "a/0.jpg";
-        const auto time = std::filesystem::last_write_time(path);
-        const auto size = std::filesystem::file_size(path);
-        folder.write("a/0.jpg", Bytes(size, 0));
-        std::filesystem::last_write_time(path, time);
-        const auto second = open();
-        QCOMPARE(second->content_hash(), first->content_hash());
-        QCOMPARE(second->left_out().size(), std::size_t{1});
-        QVERIFY(has(second->left_out()[0].reason, "empty (0 bytes)"));
-        for (std::size_t i = 0; i < 5; ++i) {
-            QCOMPARE(read(*second, Part::train, i), read(*first, Part::train, i));
-            QCOMPARE(cropped(*second, i, 0), cropped(*first, i, 0));
-        }
-        QVERIFY(std::filesystem::last_write_time(kept) >= written);
-        // Another size is another file; a newer image file, too.
-        (void)open(8);
-        QCOMPARE(files().size(), std::size_t{2});
-        std::filesystem::last_write_time(path, time + std::chrono::seconds(2));
-        QCOMPARE(open()->size(Part::train), std::size_t{4});
-        QCOMPARE(files().size(), std::size_t{3});
-    }
-
-    void a_damaged_cache_is_made_anew_data() {
-        QTest::addColumn<double>("place");
-        QTest::addColumn<bool>("cut");
-        QTest::newRow("an image") << 0.1 << false;
-        QTest::newRow("the index") << 0.93 << false;
-        QTest::newRow("the footer") << 0.999 << false;
-        QTest::newRow("cut off") << 0.5 << true;
-        QTest::newRow("empty") << 0.0 << true;
-    }
-
-    void a_damaged_cache_is_made_anew() {
-        QFETCH(double, place);
-        QFETCH(bool, cut);
-        const PhotoFolder folder, cache;
-        folder.write("a/1.png", encoded(gradient(16, 16), "PNG"));
-        const auto open = [&] {
-            return open_dataset(folder.spec(),
-                                {.image_size = 16, .decode = true, .cache = cache.path(), .cache_after_seconds = 0});
-        };
-        const auto hash = open()->content_hash();
-        const auto file = std::filesystem::directory_iterator(cache.path())->path();
-        const auto at = static_cast<std::uintmax_t>(static_cast<double>(std::filesystem::file_size(file)) * place);
-        if (cut) {
-            std::filesystem::resize_file(file, at);
-        } else {
-            std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
-            stream.seekg(static_cast<std::streamoff>(at));
-            const auto byte = static_cast<char>(stream.get() ^ 0x55);
-            stream.seekp(static_cast<std::streamoff>(at));
-            stream.put(byte);
-        }
-        QCOMPARE(open()->content_hash(), hash);
-        QCOMPARE(open()->content_hash(), hash); // from what was written anew
-    }
-
-    void what_does_not_fit_into_memory_lies_in_a_file() {
-        const PhotoFolder cache;
-        const auto file = cache.path() / "spilled.part";
-        constexpr std::size_t size = 20 << 20; // three a block
-        {
-            ImageStore store(2 * ImageStore::block_bytes, file);
-            std::vector<std::uint64_t> places(12);
-            for_each_image(places.size(), {},
-                           [&](std::size_t i) { places[i] = store.add(Bytes(size, static_cast<std::uint8_t>(i))); });
-            QVERIFY(!store.in_memory());
-            for_each_image(places.size(), {}, [&](std::size_t i) {
-                Bytes image(size);
-                store.read(places[i], image);
-                if (image != Bytes(size, static_cast<std::uint8_t>(i)))
-                    throw std::runtime_error("image " + std::to_string(i) + " is another one");
-            });
-        }
-        QVERIFY(!std::filesystem::exists(file));
-    }
-
-    void a_table_names_images_and_classes() {
-        const PhotoFolder folder;
-        folder.png("images/1.png", Qt::red);
-        folder.png("images/2, two.png", Qt::green);
-        folder.png("images/3.png", Qt::blue);
-        const auto open = [&](const std::string& text) {
-            folder.write("labels.csv", {text.begin(), text.end()});
-            return open_dataset("csv:" + (folder.path() / "labels.csv").string(),
-                                {.image_size = 8, .decode = true, .max_bad_share = 1});
-        };
-        // Named columns in any order, quotes, a byte order mark, line ends of Windows.
-        const auto set = open("\xef\xbb\xbfid,Label,Split,FILE\r\n7,10,train,images/1.png\r\n"
-                              "8,9,TEST,\"images/2, two.png\"\r\n\r\n9,9,train,images/3.png");
-        QCOMPARE(set->info().classes, (std::vector<std::string>{"9", "10"}));
-        QCOMPARE(set->size(Part::train), std::size_t{2});
-        QCOMPARE(set->size(Part::test), std::size_t{1});
-        QCOMPARE(set->label(Part::train, 0), 1);
-        QCOMPARE(int(read(*set, Part::test, 0)[64]), 255);
-        // Without names of columns; semicolons; bad lines are left out and named.
-        const auto other = open("images/1.png;\"a \"\"b\"\"\"\nimages/none.png;c\n;d\nimages/3.png;\nx\n");
-        QCOMPARE(other->info().classes, (std::vector<std::string>{"a \"b\"", "c"}));
-        QCOMPARE(other->size(Part::train), std::size_t{1});
-        QCOMPARE(other->left_out().size(), std::size_t{4});
-        QVERIFY(has(other->left_out()[0].reason, "line 3 cannot be used: it names no file"));
-        QVERIFY(has(other->left_out()[1].reason, "line 4 cannot be used: it has no label"));
-        QVERIFY(has(other->left_out()[2].reason, "line 5 cannot be used: it has 1 fields, but 2"));
-        QVERIFY(has(other->left_out()[3].reason, "none.png"));
-        QVERIFY(has(message_of<DataError>([&] { (void)open("file,label\n"); }), "no image"));
-        QVERIFY(has(message_of<DataError>([&] { (void)open(""); }), "is empty"));
-        QVERIFY(has(message_of<DataError>([&] { (void)open("file,label,part\nimages/1.png,a,some\n"); }),
-                    "its part is 'some'"));
     }
 
     void a_scan_names_repeated_images_and_sizes() {

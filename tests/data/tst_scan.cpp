@@ -3,6 +3,7 @@
 #include "data/idx_files.h"
 #include "data/scan.h"
 #include "data/thumbnails.h"
+#include "texts.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -14,10 +15,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-bool has(const std::vector<std::string>& warnings, const std::string& part) {
-    return std::ranges::any_of(warnings, [&](const auto& text) { return text.find(part) != std::string::npos; });
-}
 
 /// A folder of 2x2 images with these labels and pixels.
 class Folder {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rung of docs/ARCHITECTURE.md's ladder, on the processor: real supervisor, real workers, injected faults.
-#include "backends/registry.h"
+#include "backends/why_no_gpu.h"
 #include "base/error.h"
 #include "faults/faulty_run.h"
 #include "io/checkpoint_folder.h"
@@ -35,11 +35,6 @@ QString unexpected(FaultyRun& run, int code, const Names& rungs) {
     return ended == code && run.rungs() == rungs
                ? QString()
                : QString("It ended with code %1.\n").arg(ended) + QString::fromStdString(run.story());
-}
-
-bool has_gpu() {
-    return std::ranges::any_of(available_backends(),
-                               [](const BackendStatus& one) { return one.name == "cuda" && one.available.yes; });
 }
 
 constexpr std::int64_t all_steps = 21; // of the small run: 3 epochs of 7 updates
@@ -114,7 +109,7 @@ private Q_SLOTS:
     }
 
     void a_run_on_the_processor_has_no_rung_to_it() {
-        if (has_gpu())
+        if (why_no_gpu().empty())
             QSKIP("This machine has an NVIDIA GPU.");
         FaultyRun run({"backend=auto"}, "step 4 device_error 700\nstep 7 device_error 719\n");
         QCOMPARE(unexpected(run, device_fault, Names{"safe_mode"}), QString());
@@ -274,7 +269,7 @@ private Q_SLOTS:
 
     /// A device that is gone after its fault (a driver after the machine slept) refuses the configuration.
     void a_device_that_is_gone_after_its_fault_leads_to_the_processor() {
-        if (has_gpu())
+        if (why_no_gpu().empty())
             QSKIP("This machine has an NVIDIA GPU.");
         FaultyRun run({"backend=reference"}, "step 8 device_error 999\n");
         run.on_event = [&](const Json& event) {

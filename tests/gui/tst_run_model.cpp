@@ -159,7 +159,6 @@ private slots:
     void packed_events_are_the_same_run() {
         RunModel by_lines(QStringLiteral("r")), packed(QStringLiteral("r"));
         SampleRun run;
-        const auto text = [](const auto& values) { return base64_of(values); };
         std::vector<float> loss, accuracy, seconds;
         std::vector<double> at, weights, gflops;
         const auto flush = [&] {
@@ -170,16 +169,16 @@ private slots:
                               {"packed", loss.size()},
                               {"step", first},
                               {"epoch", static_cast<double>(first - 1) / 63},
-                              {"loss", text(loss)},
-                              {"accuracy", text(accuracy)},
-                              {"seconds", text(seconds)}});
+                              {"loss", base64_of(loss)},
+                              {"accuracy", base64_of(accuracy)},
+                              {"seconds", base64_of(seconds)}});
             if (!at.empty())
                 feed(packed, {{"type", "resources"},
                               {"time", 1.0},
                               {"packed", at.size()},
-                              {"step", text(at)},
-                              {"memory.weights", text(weights)},
-                              {"gflops", text(gflops)}});
+                              {"step", base64_of(at)},
+                              {"memory.weights", base64_of(weights)},
+                              {"gflops", base64_of(gflops)}});
             loss.clear(), accuracy.clear(), seconds.clear(), at.clear(), weights.clear(), gflops.clear();
         };
         for (Json event : run.past(400)) {
@@ -219,8 +218,10 @@ private slots:
     }
 
     void an_overview_becomes_curves() {
-        const auto text = [](const std::vector<float>& values) { return base64_of(values); };
-        const Json series{{"low", text({1, 2, NAN})}, {"high", text({3, 2, NAN})}, {"mean", text({2, 2, NAN})}};
+        using Floats = std::vector<float>;
+        const Json series{{"low", base64_of(Floats{1, 2, NAN})},
+                          {"high", base64_of(Floats{3, 2, NAN})},
+                          {"mean", base64_of(Floats{2, 2, NAN})}};
         Json overview{{"steps", 25},   {"width", 10},
                       {"buckets", 3},  {"steps_per_epoch", 5.0},
                       {"epochs", 8.0}, {"series", {{"loss", series}, {"resources.memory.weights", series}}}};

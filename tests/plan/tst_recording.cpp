@@ -5,6 +5,7 @@
 #include "plan/recording_backend.h"
 #include "plan/session.h"
 #include "plan/small_network.h"
+#include "random_values.h"
 
 #include <QtTest>
 #include <cmath>
@@ -12,19 +13,12 @@
 #include <utility>
 
 using namespace espalier;
+using namespace espalier::test;
 using namespace espalier::testing;
 
 namespace {
 
 using Fault = RecordingBackend::Fault;
-
-std::vector<float> random_values(std::size_t count, unsigned seed) {
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal(0, 0.3F);
-    std::vector<float> values(count);
-    std::ranges::generate(values, [&] { return normal(random); });
-    return values;
-}
 
 /// A training step of the small network, whose learning rate changes from step to step.
 struct Training {
@@ -39,14 +33,14 @@ struct Training {
         unsigned seed = 1;
         for (const auto& tensor : network.graph.tensors())
             if (tensor.role == Role::parameter && tensor.initializer.kind != Initializer::Kind::constant)
-                session.set(tensor.name, random_values(static_cast<std::size_t>(tensor.shape.count()), seed++));
+                session.set(tensor.name, random_values(tensor.shape.count(), seed++, 0.3F));
     }
     float step(int number) {
         std::vector<float> block(step_block::size);
         block[step_block::learning_rate] = 0.1F / static_cast<float>(number);
         block[step_block::loss_scale] = block[step_block::micro_steps] = 1;
         session.set(step_block::name, block);
-        const auto images = random_values(static_cast<std::size_t>(batch) * 108, static_cast<unsigned>(90 + number));
+        const auto images = random_values(batch * 108, static_cast<unsigned>(90 + number), 0.3F);
         std::vector<std::int32_t> labels(static_cast<std::size_t>(batch));
         for (std::size_t i = 0; i < labels.size(); ++i)
             labels[i] = static_cast<std::int32_t>((i + static_cast<std::size_t>(number)) % 4);

@@ -5,6 +5,8 @@
 #include "plan/profile.h"
 #include "plan/session.h"
 #include "plan/small_network.h"
+#include "random_values.h"
+#include "texts.h"
 
 #include <QtTest>
 #include <cmath>
@@ -12,18 +14,10 @@
 #include <random>
 
 using namespace espalier;
+using namespace espalier::test;
 using espalier::testing::small_network;
 
 namespace {
-
-std::vector<float> random_values(std::size_t count, unsigned seed, float deviation = 1) {
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal(0, deviation);
-    std::vector<float> values(count);
-    for (auto& value : values)
-        value = normal(random);
-    return values;
-}
 
 /// Values for every parameter and buffer: the step block with rate 0.1, random weights, the rest as they begin.
 void set_values(Session& session, const Graph& graph) {
@@ -35,12 +29,12 @@ void set_values(Session& session, const Graph& graph) {
         if (tensor.name == step_block::name)
             session.set(tensor.name, step);
         else if (tensor.role == Role::parameter && tensor.initializer.kind != Initializer::Kind::constant)
-            session.set(tensor.name, random_values(static_cast<std::size_t>(tensor.shape.count()), seed++, 0.2F));
+            session.set(tensor.name, random_values(tensor.shape.count(), seed++, 0.2F));
     }
 }
 
 void set_inputs(Plan& plan, std::int64_t batch) {
-    const auto images = random_values(static_cast<std::size_t>(batch) * 108, 99);
+    const auto images = random_values(batch * 108, 99);
     std::vector<std::int32_t> labels(static_cast<std::size_t>(batch));
     for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i] = static_cast<std::int32_t>(i % 4);
@@ -61,16 +55,6 @@ std::vector<float> losses(Backend& backend, Session::Options options, int steps)
         losses.push_back(plan.read(network.loss)[0]);
     }
     return losses;
-}
-
-template <class E, class F>
-std::string text_of(F f) {
-    try {
-        f();
-    } catch (const E& error) {
-        return error.what();
-    }
-    return {};
 }
 
 } // namespace
@@ -131,7 +115,7 @@ private slots:
             if (plan.run([&] { return asked++ == left; }))
                 break;
             QVERIFY(kept() == before);
-            QVERIFY(!text_of<Error>([&] { (void)plan.read(network.loss); }).empty());
+            QVERIFY(!message_of<Error>([&] { (void)plan.read(network.loss); }).empty());
         }
         const auto update = std::ranges::find(plan.ops(), Stage::update, &PlannedOp::stage) - plan.ops().begin();
         QCOMPARE(static_cast<std::ptrdiff_t>(left), update + 1); // before each kernel up to the first of the update
@@ -207,7 +191,7 @@ private slots:
 
         options.memory_limit = needed - 1;
         Session tight(*backend_, options);
-        const auto text = text_of<OutOfMemory>([&] { tight.plan("train", network.graph); });
+        const auto text = message_of<OutOfMemory>([&] { tight.plan("train", network.graph); });
         QVERIFY2(text.find("of layer '") != std::string::npos, text.c_str());
         QCOMPARE(tight.allocated(), std::size_t{0});
         QVERIFY(tight.names().empty()); // as it was before
@@ -223,10 +207,10 @@ private slots:
         QCOMPARE(session.get("classifier.weight"), values);
         QCOMPARE(session.get("norm.weight"), std::vector<float>(5, 1.0F));
         QVERIFY(std::isnan(session.get("stem.weight")[0])); // never set
-        QVERIFY(!text_of<ConfigError>([&] { session.set("classifier.weight", random_values(19, 5)); }).empty());
-        QVERIFY(!text_of<ConfigError>([&] { static_cast<void>(session.get("nothing")); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { session.set("classifier.weight", random_values(19, 5)); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { static_cast<void>(session.get("nothing")); }).empty());
         session.release();
-        QVERIFY(!text_of<Error>([&] { static_cast<void>(session.get("classifier.weight")); }).empty());
+        QVERIFY(!message_of<Error>([&] { static_cast<void>(session.get("classifier.weight")); }).empty());
     }
 
     void an_alias_is_the_same_value() {
@@ -274,14 +258,14 @@ private slots:
         auto& train = session.plan("train", training.graph);
         auto& evaluate = session.plan("eval", evaluation.graph);
         set_values(session, training.graph);
-        QVERIFY(text_of<Error>([&] { train.run(); }).find("'images'") != std::string::npos);
+        QVERIFY(message_of<Error>([&] { train.run(); }).find("'images'") != std::string::npos);
         set_inputs(train, 4);
         train.run();
         train.run(); // the inputs are still there
         static_cast<void>(train.read(training.loss));
         set_inputs(evaluate, 4);
-        QVERIFY(!text_of<Error>([&] { static_cast<void>(train.read(training.loss)); }).empty());
-        QVERIFY(!text_of<Error>([&] { train.run(); }).empty());
+        QVERIFY(!message_of<Error>([&] { static_cast<void>(train.read(training.loss)); }).empty());
+        QVERIFY(!message_of<Error>([&] { train.run(); }).empty());
         evaluate.run();
         set_inputs(train, 4);
         train.run();
@@ -308,18 +292,18 @@ private slots:
         Session session(*backend_, {});
         auto& plan = session.plan("train", network.graph);
         const float value = 0;
-        QVERIFY(!text_of<ConfigError>([&] { plan.set_input("images", &value, sizeof value); }).empty());
-        QVERIFY(!text_of<ConfigError>([&] { plan.set_input("nothing", &value, sizeof value); }).empty());
-        QVERIFY(!text_of<Error>([&] { static_cast<void>(plan.read(network.loss)); }).empty());
-        QVERIFY(!text_of<ConfigError>([&] { static_cast<void>(plan.read(0)); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { plan.set_input("images", &value, sizeof value); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { plan.set_input("nothing", &value, sizeof value); }).empty());
+        QVERIFY(!message_of<Error>([&] { static_cast<void>(plan.read(network.loss)); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { static_cast<void>(plan.read(0)); }).empty());
         // The same name with another shape.
         Graph other;
         const auto w = other.add_tensor({"classifier.weight", {7}, DType::f32, Role::parameter, {}});
         other.add_op({"relu", {}, {w}, {other.add_tensor({"", {7}, DType::f32, Role::activation, {}})}});
-        QVERIFY(!text_of<ConfigError>([&] { session.plan("other", other); }).empty());
+        QVERIFY(!message_of<ConfigError>([&] { session.plan("other", other); }).empty());
         Graph unknown;
         unknown.add_op({"transmogrify", {}, {}, {}, "attic"});
-        const auto text = text_of<ConfigError>([&] { session.plan("unknown", unknown); });
+        const auto text = message_of<ConfigError>([&] { session.plan("unknown", unknown); });
         QVERIFY2(text.find("attic") != std::string::npos, text.c_str());
     }
 

@@ -211,7 +211,6 @@ void TestTrainer::a_single_class_is_warned_of() {
     QVERIFY(warnings.front().dump().find("a single class") != std::string::npos);
 }
 
-/// The limit is what the system has to give, by its own account and that of every control group above the process.
 void TestTrainer::an_image_folder_is_trained_on_without_its_bad_files() {
     const PhotoFolder photos;
     for (int i = 0; i < 20; ++i) {
@@ -272,6 +271,7 @@ void TestTrainer::reading_images_is_told_and_can_be_stopped() {
     QVERIFY(log.of_type("steps").empty());
 }
 
+/// The limit is what the system has to give, by its own account and that of every control group above the process.
 void TestTrainer::memory_is_what_the_machine_has_free() {
     constexpr std::size_t mib = std::size_t{1} << 20;
     QTemporaryDir folder;
