@@ -4,6 +4,7 @@
 #include "train/run_events.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace espalier {
 namespace {
@@ -53,9 +54,12 @@ void Tuner::finish() {
     }
     if (tuning.timed > 0)
         setup_.tuned_seconds = seconds_since_start();
-    for (const auto& text : tuning.rejected) {
-        setup_.fallbacks.push_back({"algorithm", "the fastest", "the next one", text});
-        events_.send(fallback_event(setup_.fallbacks.back()));
+    auto found = std::exchange(*setup_.kernel_fallbacks, {}); // by the new plans
+    for (const auto& text : tuning.rejected)
+        found.push_back({"algorithm", "the fastest", "the next one", text});
+    for (auto& note : found) {
+        events_.send(fallback_event(note));
+        setup_.fallbacks.push_back(std::move(note));
     }
     for (const auto& text : tuning.warnings)
         warn(events_, text);

@@ -40,6 +40,7 @@ public:
     std::size_t workspace_tuned = 64; ///< that a chosen convolution asks for
     std::size_t kept = 0;             ///< problems whose choice was kept for later processes
     int plans = 0;                    ///< convolutions lowered with a choice
+    std::function<void()> on_plan;    ///< called for each of them
 
     bool tune(double seconds) override {
         if (seconds <= 0) {
@@ -65,6 +66,8 @@ public:
             const bool chosen = state.timed > 0;
             plans += chosen ? 1 : 0;
             lowered.kernel = std::make_unique<NamedKernel>(std::move(lowered.kernel), chosen ? "chosen" : "guess");
+            if (chosen && on_plan)
+                on_plan();
             if (chosen)
                 lowered.workspace = std::max(lowered.workspace, workspace_tuned);
         }
@@ -145,6 +148,19 @@ private slots:
         QCOMPARE(passport.at("tuning").at("timed"), 5);
         QVERIFY(passport.at("tuning").at("tuned_seconds") > passport.at("first_step_seconds"));
         QCOMPARE(passport.at("fallbacks").size(), std::size_t{1});
+    }
+
+    void kernels_that_the_new_plans_cannot_use_are_told() {
+        TunedRun run(1);
+        Tuner tuner(run.setup, run.log, run.start);
+        run.backend->on_plan = [&] {
+            if (run.setup.kernel_fallbacks->empty())
+                run.setup.kernel_fallbacks->push_back({.rung = "kernel", .from = "chosen", .to = "reference"});
+        };
+        run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+        QCOMPARE(run.log.of_type("fallback").size(), std::size_t{1});
+        QCOMPARE(run.log.of_type("fallback")[0].at("rung"), "kernel");
+        QCOMPARE(make_passport(run.setup, Json::object()).at("fallbacks").size(), std::size_t{1});
     }
 
     void values_stay_when_steps_are_planned_anew() {
