@@ -80,6 +80,7 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
     } else {
         auto untimed = setup.config;
         untimed.toggles.deterministic = true;
+        untimed.toggles.precision = "fp32"; // what the others are measured by: no tf32 in it
         PrecisionChoice choice{.precision = candidates.front()};
         try {
             choice = choose_precision(*backend_for(untimed), setup.config, candidates);
