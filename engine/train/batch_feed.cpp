@@ -7,7 +7,7 @@ std::optional<BatchView> LoaderFeed::next() {
     const Batch* batch = loader_.next();
     if (!batch)
         return std::nullopt;
-    return BatchView{.images = batch->images, .labels = batch->labels, .count = batch->count};
+    return BatchView{.images = batch->images, .labels = batch->labels};
 }
 
 void DeviceFeed::start(std::int64_t epoch, std::int64_t index, std::int64_t end_epoch) {

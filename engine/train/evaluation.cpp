@@ -31,7 +31,7 @@ std::optional<Totals> evaluate(NetworkSession& network, BatchFeed& feed, const s
         }
         if (!network.evaluate(*batch, interrupt))
             break;
-        images.push_back(batch->count);
+        images.push_back(batch->size());
         if (static_cast<std::int64_t>(images.size()) == history_rows)
             read_results();
     }

@@ -25,7 +25,7 @@ struct BatchView {
     std::span<const float> images;        ///< [N,C,H,W], normalised
     std::span<const std::int32_t> labels; ///< [N]
     std::int64_t first = 0;               ///< place of the first image, where there are no values
-    std::int64_t count = 0;               ///< images from there on
+    std::int64_t count = 0;               ///< images from there on, where there are no values
     [[nodiscard]] std::int64_t size() const {
         return labels.empty() ? count : static_cast<std::int64_t>(labels.size());
     }

@@ -124,10 +124,10 @@ void ResourceReporter::count(double flops, std::int64_t images, double seconds) 
     seconds_ += seconds;
 }
 
-void ResourceReporter::report_if_due(std::int64_t step, const MemoryUse& memory) {
+void ResourceReporter::report_if_due(std::int64_t step, const std::function<MemoryUse()>& memory) {
     using namespace std::chrono_literals;
     if (Clock::now() - last_ >= 1s)
-        report(step, memory);
+        report(step, memory());
 }
 
 void ResourceReporter::report(std::int64_t step, const MemoryUse& memory) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,7 +43,8 @@ public:
 
     /// Counts work; `flops` of forward and backward, `seconds` until the device was done with it.
     void count(double flops, std::int64_t images, double seconds);
-    void report_if_due(std::int64_t step, const MemoryUse& memory);
+    /// Asks for `memory` only if a report is due.
+    void report_if_due(std::int64_t step, const std::function<MemoryUse()>& memory);
     void report(std::int64_t step, const MemoryUse& memory);
 
 private:

@@ -86,9 +86,9 @@ bool TrainingLoop::take_update() {
         if (!setup_.network->train(*batch, {taken.record.learning_rate, taken.record.step, part, parts}, profiled,
                                    interrupt))
             return false;
-        taken.images.push_back(batch->count);
-        images += batch->count;
-        taken.flops += setup_.network->training_flops(batch->count);
+        taken.images.push_back(batch->size());
+        images += batch->size();
+        taken.flops += setup_.network->training_flops(batch->size());
     }
     taken.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     seconds_an_image_ = taken.record.seconds / static_cast<double>(images);
@@ -144,7 +144,6 @@ void TrainingLoop::read_results_if_due() {
 void TrainingLoop::read_results() {
     take(setup_.network->take_history()); // waits for the device
     last_reading_ = Clock::now();
-    tell_position();
 }
 
 void TrainingLoop::take(std::span<const BatchResult> results) {
@@ -169,7 +168,7 @@ void TrainingLoop::tell_position() {
     control_.set_position(static_cast<double>(state_.epoch) +
                               static_cast<double>(state_.epoch_step) / static_cast<double>(setup_.steps_per_epoch),
                           state_.step);
-    resources_.report_if_due(state_.step, setup_.network->memory());
+    resources_.report_if_due(state_.step, [this] { return setup_.network->memory(); });
 }
 
 void TrainingLoop::share_out_time(std::size_t updates) {
