@@ -37,7 +37,7 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
         {"precision", network.precision()},
         {"seed", config.seed},
         {"data", config.data},
-        {"data_hash", setup.dataset().content_hash()},
+        {"data_hash", setup.data_hash},
         {"training_images", setup.sets.train.size()},
         {"validation_images", setup.sets.validation.size()},
         {"test_images", setup.sets.test.size()},

@@ -276,6 +276,8 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     setup.sets = sets_for_run(dataset, config.validation_share, config.seed);
     if (files == ImageFilesUse::decoded)
         setup.statistics = channel_statistics(setup.sets.train);
+        setup.data_hash = dataset->content_hash();
+    }
     if (leaving())
         return setup;
     fit_to_data(config, *dataset, setup.sets.train.size(), setup.notes);
