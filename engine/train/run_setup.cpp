@@ -104,8 +104,8 @@ void plan(RunSetup& setup) {
         setup.steps_per_epoch = (setup.batches_per_epoch + setup.config.accumulation - 1) / setup.config.accumulation;
         try {
             setup.memory_limit = memory_limit(*setup.backend, setup.config);
-            setup.network =
-                plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup), setup.device_data);
+            setup.network = plan_network(*setup.backend, setup.config, batches.sizes(), evaluation_sizes(setup),
+                                         setup.device_data, setup.memory_limit);
             std::ranges::move(std::exchange(*setup.kernel_fallbacks, {}), std::back_inserter(setup.fallbacks));
             return;
         } catch (const OutOfMemory& error) {
@@ -246,8 +246,9 @@ std::unique_ptr<Backend> backend_for(const RunConfig& config, std::shared_ptr<st
 std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                              const std::vector<std::int64_t>& sizes,
                                              const std::vector<std::int64_t>& evaluation_sizes,
-                                             std::shared_ptr<const DeviceData> data) {
-    auto network = std::make_unique<NetworkSession>(backend, config, memory_limit(backend, config), std::move(data));
+                                             std::shared_ptr<const DeviceData> data, std::optional<std::size_t> limit) {
+    auto network = std::make_unique<NetworkSession>(backend, config, limit ? *limit : memory_limit(backend, config),
+                                                    std::move(data));
     for (auto size : sizes)
         network->prepare_training(size);
     for (auto size : evaluation_sizes)

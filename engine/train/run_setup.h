@@ -69,11 +69,13 @@ enum class ImageFilesUse { decoded, listed };
 void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,
                  std::vector<std::string>& notes);
 
-/// Plans the network for training batches of `sizes` and evaluation batches of `evaluation_sizes`, largest first.
+/// Plans the network for training batches of `sizes` and evaluation batches of `evaluation_sizes`, largest first,
+/// within `limit` bytes (0: any number); without it, within memory_limit().
 [[nodiscard]] std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& config,
                                                            const std::vector<std::int64_t>& sizes,
                                                            const std::vector<std::int64_t>& evaluation_sizes,
-                                                           std::shared_ptr<const DeviceData> data = nullptr);
+                                                           std::shared_ptr<const DeviceData> data = nullptr,
+                                                           std::optional<std::size_t> limit = std::nullopt);
 
 /// Bytes that the run may plan with: its memory_limit_mib, else what this machine has to give (memory_for_a_run); 0 if
 /// that is not known.
