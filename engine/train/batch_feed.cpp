@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/batch_feed.h"
 
+#include <utility>
+
 namespace espalier {
 
 std::optional<BatchView> LoaderFeed::next() {
@@ -21,8 +23,12 @@ std::optional<BatchView> DeviceFeed::next() {
         return std::nullopt;
     const auto epoch = next_ / batches_.count();
     if (epoch != followed_) {
-        follow_(epoch);
+        follow_(std::exchange(ahead_, -1) == epoch ? order_ahead_.get() : make_order_(epoch));
         followed_ = epoch;
+        if ((epoch + 1) * batches_.count() < end_) {
+            ahead_ = epoch + 1;
+            order_ahead_ = std::async(std::launch::async, make_order_, ahead_);
+        }
     }
     const auto range = batches_[next_++ % batches_.count()];
     return BatchView{.first = static_cast<std::int64_t>(range.first), .count = static_cast<std::int64_t>(range.count)};

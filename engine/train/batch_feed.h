@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <optional>
+#include <vector>
 
 namespace espalier {
 
@@ -45,10 +47,13 @@ private:
 /// Places in the order of the data that a session has on its device.
 class DeviceFeed final : public BatchFeed {
 public:
-    /// Brings the order of an epoch to the device.
-    using Follow = std::function<void(std::int64_t epoch)>;
+    /// Makes the order of an epoch (rows of DeviceData), in a thread of its own too: the next epoch's is made ahead.
+    using MakeOrder = std::function<std::vector<std::int32_t>(std::int64_t epoch)>;
+    /// Brings it to the device.
+    using Follow = std::function<void(const std::vector<std::int32_t>& order)>;
 
-    DeviceFeed(Batches batches, Follow follow) : batches_(batches), follow_(std::move(follow)) {}
+    DeviceFeed(Batches batches, MakeOrder make_order, Follow follow)
+        : batches_(batches), make_order_(std::move(make_order)), follow_(std::move(follow)) {}
 
     void start(std::int64_t epoch, std::int64_t index, std::int64_t end_epoch) override;
     bool wait(const std::function<bool()>&) override { return true; }
@@ -57,9 +62,12 @@ public:
 
 private:
     Batches batches_;
+    MakeOrder make_order_;
     Follow follow_;
     std::int64_t next_ = 0, end_ = 0; ///< batches since epoch 0
     std::int64_t followed_ = -1;      ///< epoch whose order is there
+    std::int64_t ahead_ = -1;         ///< epoch whose order is being made
+    std::future<std::vector<std::int32_t>> order_ahead_;
 };
 
 } // namespace espalier

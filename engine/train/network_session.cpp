@@ -182,16 +182,10 @@ void NetworkSession::release() {
     data_is_there_ = false;
 }
 
-void NetworkSession::follow(const std::string& name, const std::vector<std::int32_t>& order) {
-    session_.set_rows(name, 0, std::as_bytes(std::span(order)));
-}
-
-void NetworkSession::follow_training_order(std::int64_t epoch) {
-    follow(DeviceData::training_order_name, data_->training_order(epoch));
-}
-
-void NetworkSession::follow_evaluation_order(const SampleSet& set) {
-    follow(DeviceData::evaluation_order_name, data_->evaluation_order(set));
+void NetworkSession::follow(DeviceData::Use use, std::span<const std::int32_t> order) {
+    session_.set_rows(use == DeviceData::Use::training ? DeviceData::training_order_name
+                                                       : DeviceData::evaluation_order_name,
+                      0, std::as_bytes(order));
 }
 
 void NetworkSession::save(ParameterStore& store) {

@@ -103,10 +103,9 @@ public:
     /// Results of the batches evaluated since the last call, in order. Call it at least every history_rows batches.
     [[nodiscard]] std::vector<BatchResult> take_evaluations();
 
-    /// From now on the places of training batches are those of that epoch; with DeviceData alone. Nothing waits.
-    void follow_training_order(std::int64_t epoch);
-    /// The same for evaluation, of one of the data's sets.
-    void follow_evaluation_order(const SampleSet& set);
+    /// From now on the batches of that use are places in an order that DeviceData gives; with DeviceData alone. Nothing
+    /// waits.
+    void follow(DeviceData::Use use, std::span<const std::int32_t> order);
 
     /// Probability of each class for each of `count` images, row after row.
     [[nodiscard]] std::vector<float> probabilities(std::span<const float> images, std::int64_t count);
@@ -150,7 +149,6 @@ private:
     std::vector<BatchResult> take_results(const std::string& name, Rows& rows);
     static std::vector<BatchResult> results(std::span<const float> history, Rows& rows, std::int64_t end);
     void load_data();
-    void follow(const std::string& name, const std::vector<std::int32_t>& order);
     /// The plan of a step that is about to run.
     Plan& plan_to_run(const Step& step);
     void remember(const Graph& graph);

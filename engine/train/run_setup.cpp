@@ -186,8 +186,10 @@ std::size_t memory_limit(const Backend& backend, const RunConfig& config) {
 
 std::unique_ptr<BatchFeed> RunSetup::training_feed() const {
     if (device_data)
-        return std::make_unique<DeviceFeed>(Batches(sets.train.size(), config.batch, Batches::Use::training),
-                                            [this](auto epoch) { network->follow_training_order(epoch); });
+        return std::make_unique<DeviceFeed>(
+            Batches(sets.train.size(), config.batch, Batches::Use::training),
+            [data = device_data](auto epoch) { return data->training_order(epoch); },
+            [this](const auto& order) { network->follow(DeviceData::Use::training, order); });
     return std::make_unique<LoaderFeed>(
         sets.train, LoaderSettings{.batch = config.batch,
                                    .use = Batches::Use::training,
@@ -199,8 +201,10 @@ std::unique_ptr<BatchFeed> RunSetup::training_feed() const {
 
 std::unique_ptr<BatchFeed> RunSetup::evaluation_feed(const SampleSet& set) const {
     if (device_data)
-        return std::make_unique<DeviceFeed>(Batches(set.size(), config.batch, Batches::Use::evaluation),
-                                            [this, &set](auto) { network->follow_evaluation_order(set); });
+        return std::make_unique<DeviceFeed>(
+            Batches(set.size(), config.batch, Batches::Use::evaluation),
+            [data = device_data, &set](auto) { return data->evaluation_order(set); },
+            [this](const auto& order) { network->follow(DeviceData::Use::evaluation, order); });
     return std::make_unique<LoaderFeed>(set, LoaderSettings{.batch = config.batch,
                                                             .use = Batches::Use::evaluation,
                                                             .statistics = statistics,
@@ -275,7 +279,7 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     if (leaving())
         return setup;
     setup.sets = sets_for_run(dataset, config.validation_share, config.seed);
-    if (files == ImageFilesUse::decoded)
+    if (files == ImageFilesUse::decoded) {
         setup.statistics = channel_statistics(setup.sets.train);
         setup.data_hash = dataset->content_hash();
     }

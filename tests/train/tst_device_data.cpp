@@ -49,11 +49,13 @@ public:
     int compare(Loader& loader, const Batches& batches, DeviceData::Use use, const SampleSet& set,
                 std::int64_t epochs) {
         const bool training = use == DeviceData::Use::training;
-        DeviceFeed feed(batches, [&](std::int64_t epoch) {
-            const auto order = training ? data_.training_order(epoch) : data_.evaluation_order(set);
-            session_.set_rows(training ? DeviceData::training_order_name : DeviceData::evaluation_order_name, 0,
-                              std::as_bytes(std::span(order)));
-        });
+        DeviceFeed feed(
+            batches,
+            [&](std::int64_t epoch) { return training ? data_.training_order(epoch) : data_.evaluation_order(set); },
+            [&](const std::vector<std::int32_t>& order) {
+                session_.set_rows(training ? DeviceData::training_order_name : DeviceData::evaluation_order_name, 0,
+                                  std::as_bytes(std::span(order)));
+            });
         for (auto size : batches.sizes())
             static_cast<void>(plan(use, size));
         load();
@@ -64,7 +66,7 @@ public:
             const auto found = feed.next();
             if (!found || found->size() != expected->count)
                 return -1;
-            auto& [step, gathering] = plan(use, found->count);
+            auto& [step, gathering] = plan(use, found->size());
             std::vector<float> block(step_block::size);
             block[step_block::first_image] = static_cast<float>(found->first);
             session_.set(step_block::name, block);
