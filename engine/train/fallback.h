@@ -12,7 +12,9 @@ namespace espalier {
 
 /// A rung of the ladder: what is changed because something failed (event `fallback`).
 struct FallbackNote {
-    std::string rung; ///< "kernel", "precision", "recompute", "batch"; the supervisor's own: "safe_mode", "cpu"
+    /// "kernel", "algorithm", "cuda_graphs", "precision", "data", "recompute", "batch"; the supervisor's own:
+    /// "safe_mode", "cpu"
+    std::string rung;
     std::string from, to, reason;
     std::string layer; ///< where it belongs to one
     Json set;          ///< settings that take the rung, laid over config.json; null where it is taken at every start

@@ -68,10 +68,6 @@ std::string self_test_fault(const std::vector<double>& losses, const std::vector
 
 PrecisionChoice choose_precision(Backend& backend, const RunConfig& config, std::span<const std::string> candidates) {
     PrecisionChoice choice;
-    if (candidates.size() == 1) {
-        choice.precision = candidates.front();
-        return choice;
-    }
     const auto exact = losses_in("fp32", backend, config);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         choice.precision = candidates[i];

@@ -26,7 +26,7 @@ inline constexpr double self_test_tolerance = 0.05;
 [[nodiscard]] std::string self_test_fault(const std::vector<double>& losses, const std::vector<double>& exact);
 
 /// Chooses a precision for the run's own network: a small batch of noise takes a few updates in fp32 and in each of the
-/// `candidates` (the best first, "fp32" last; one alone is taken untried). The first one whose losses are all finite
+/// `candidates` (the best first, "fp32" last). The first one whose losses are all finite
 /// and within self_test_tolerance of those in fp32 is it. `backend` should choose algorithms untimed: the test is
 /// short.
 [[nodiscard]] PrecisionChoice choose_precision(Backend& backend, const RunConfig& config,

@@ -46,11 +46,6 @@ private Q_SLOTS:
         QVERIFY(choice.refused[0].reason.find("cast") != std::string::npos);
     }
 
-    void one_candidate_is_taken_untried() {
-        const auto backend = make_backend("cpu", {.threads = 1});
-        QCOMPARE(choose_precision(*backend, small_network(), Names{"fp32"}).precision, std::string("fp32"));
-    }
-
     void losses_must_be_finite_and_near_those_of_fp32() {
         const std::vector<double> exact{2.3, 2.2, 2.1};
         QVERIFY(self_test_fault({2.31, 2.19, 2.12}, exact).empty());
