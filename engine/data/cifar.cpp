@@ -101,9 +101,14 @@ std::shared_ptr<const Dataset> open_cifar(fs::path folder, DatasetInfo info) {
         return read_cifar_file(*source, (folder / file).string(), variant.label_bytes, variant.classes);
     };
     auto train = read(variant.train[0]);
-    for (std::size_t i = 1; i < variant.train.size(); ++i)
+    std::vector<std::string> remarks;
+    for (std::size_t i = 1; i < variant.train.size(); ++i) {
         if (fs::exists(folder / variant.train[i], ignored))
             append(train, read(variant.train[i]));
+        else
+            remarks.push_back("There is no '" + (folder / variant.train[i]).string() +
+                              "': the training part is smaller than the whole set's.");
+    }
     if (variant.train.size() > 1)
         train.source = (folder / "data_batch_*.bin").string();
     MemoryPart test;
@@ -111,7 +116,8 @@ std::shared_ptr<const Dataset> open_cifar(fs::path folder, DatasetInfo info) {
         test = read(variant.test);
     info.classes = class_names(folder / variant.names, variant.classes);
     info.image = cifar_image;
-    return std::make_shared<MemoryDataset>(std::move(info), std::move(train), MemoryPart{}, std::move(test));
+    return std::make_shared<MemoryDataset>(std::move(info), std::move(train), MemoryPart{}, std::move(test),
+                                           std::move(remarks));
 }
 
 } // namespace espalier

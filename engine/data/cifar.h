@@ -16,8 +16,8 @@ namespace espalier {
 
 /// Opens DIR/data_batch_1.bin to data_batch_5.bin and test_batch.bin (info.kind "cifar10"), or DIR/train.bin and
 /// test.bin with their fine labels ("cifar100"), or those in the folder that their archives unpack to
-/// (cifar-10-batches-bin, cifar-100-binary). Training files that are not there make the set smaller; the first must be.
-/// Class names come from batches.meta.txt or fine_label_names.txt; without them they are numbers.
+/// (cifar-10-batches-bin, cifar-100-binary). Training files that are not there make the set smaller, with a remark; the
+/// first must be. Class names come from batches.meta.txt or fine_label_names.txt; without them they are numbers.
 [[nodiscard]] std::shared_ptr<const Dataset> open_cifar(std::filesystem::path folder, DatasetInfo info);
 
 } // namespace espalier

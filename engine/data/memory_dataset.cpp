@@ -8,8 +8,10 @@
 
 namespace espalier {
 
-MemoryDataset::MemoryDataset(DatasetInfo info, MemoryPart train, MemoryPart validation, MemoryPart test)
-    : Dataset(std::move(info)), parts_{std::move(train), std::move(validation), std::move(test)} {
+MemoryDataset::MemoryDataset(DatasetInfo info, MemoryPart train, MemoryPart validation, MemoryPart test,
+                             std::vector<std::string> remarks)
+    : Dataset(std::move(info)), parts_{std::move(train), std::move(validation), std::move(test)},
+      remarks_(std::move(remarks)) {
     for (const auto& part : parts_) {
         if (part.labels.empty())
             continue;

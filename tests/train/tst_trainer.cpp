@@ -32,6 +32,7 @@ private slots:
     void weights_that_run_away_end_the_run();
     void a_single_class_is_warned_of();
     void an_image_folder_is_trained_on_without_its_bad_files();
+    void files_that_a_set_lacks_are_told();
     void reading_images_is_told_and_can_be_stopped();
     void memory_is_what_the_machine_has_free();
     void nan_is_never_best();
@@ -237,6 +238,21 @@ void TestTrainer::an_image_folder_is_trained_on_without_its_bad_files() {
     const auto second = run.train(refused);
     QCOMPARE(second.code, ExitCode::bad_data);
     QVERIFY2(second.reason.find("1 of 41 image files") != std::string::npos, second.reason.c_str());
+}
+
+void TestTrainer::files_that_a_set_lacks_are_told() {
+    QTemporaryDir directory;
+    const std::filesystem::path folder = directory.path().toStdString();
+    for (const char* name : {"data_batch_1.bin", "data_batch_3.bin"})
+        std::ofstream(folder / name, std::ios::binary) << std::string(8 * (1 + 3072), '\1');
+    SmallRun run({"data=cifar10:" + folder.string()});
+    const auto setup = set_up_run(RunConfig::from_json(read_json(run.folder().config())));
+    std::string notes;
+    for (const auto& note : setup.notes)
+        notes += note;
+    for (const int missing : {2, 4, 5})
+        QVERIFY2(notes.find("data_batch_" + std::to_string(missing) + ".bin'") != std::string::npos, notes.c_str());
+    QVERIFY(notes.find("data_batch_3.bin") == std::string::npos);
 }
 
 void TestTrainer::reading_images_is_told_and_can_be_stopped() {
