@@ -3,10 +3,8 @@
 
 #include "base/error.h"
 #include "data/byte_source.h"
-#include "data/natural_order.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -119,8 +117,7 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
     }
 
     FileListing listing;
-    const auto natural = [](const std::string& a, const std::string& b) { return natural_less(a, b); };
-    std::map<std::string, std::int32_t, decltype(natural)> labels(natural);
+    ClassLabels labels;
     std::vector<const CsvRow*> good;
     for (auto row = first; row != rows.end(); ++row) {
         if (row->line % 1024 == 0)
@@ -137,10 +134,7 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
         throw DataError("No line of '" + file.string() + "' can be used. " +
                         (listing.bad.empty() ? "It names columns, but no image." : listing.bad.front().reason) +
                         " A line is FILE,CLASS or FILE,CLASS,PART.");
-    for (auto& [name, label] : labels) {
-        label = static_cast<std::int32_t>(listing.classes.size());
-        listing.classes.push_back(name);
-    }
+    listing.classes = number_classes(labels);
     for (const auto* row : good) {
         const auto part = columns.part ? *part_named(row->fields[*columns.part]) : Part::train;
         listing.of(part).push_back(

@@ -2,6 +2,7 @@
 #include "data/dataset.h"
 
 #include "base/error.h"
+#include "base/user_folders.h"
 #include "data/builtin.h"
 #include "data/cifar.h"
 #include "data/csv_listing.h"
@@ -10,15 +11,14 @@
 #include "data/synthetic.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 
 namespace espalier {
 namespace {
 
 std::shared_ptr<const Dataset> open_fashion_mnist(const std::string& spec, std::vector<BadFile>* bad) {
-    const char* named = std::getenv("ESPALIER_FASHION_MNIST");
-    const std::filesystem::path folder = named && *named ? named : "/usr/share/datasets/fashion-mnist";
+    const auto named = environment("ESPALIER_FASHION_MNIST");
+    const std::filesystem::path folder = named.empty() ? "/usr/share/datasets/fashion-mnist" : named;
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored))
         throw DataError("There is no Fashion-MNIST in '" + folder.string() +

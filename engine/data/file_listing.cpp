@@ -2,10 +2,8 @@
 #include "data/file_listing.h"
 
 #include "base/error.h"
-#include "data/natural_order.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace espalier {
@@ -144,6 +142,15 @@ ClassFolders find_classes(const fs::path& folder, Walk& walk, FileListing& listi
 
 } // namespace
 
+std::vector<std::string> number_classes(ClassLabels& labels) {
+    std::vector<std::string> names;
+    for (auto& [name, label] : labels) {
+        label = static_cast<std::int32_t>(names.size());
+        names.push_back(name);
+    }
+    return names;
+}
+
 std::optional<Part> part_named(const std::string& name) {
     static const std::map<std::string, Part> names{{"train", Part::train},           {"training", Part::train},
                                                    {"val", Part::validation},        {"valid", Part::validation},
@@ -173,15 +180,11 @@ FileListing list_image_folder(const fs::path& folder, const WorkWatch& watch) {
     Walk walk(listing, watch);
     const auto folders = find_classes(folder, walk, listing);
 
-    const auto natural = [](const std::string& a, const std::string& b) { return natural_less(a, b); };
-    std::map<std::string, std::int32_t, decltype(natural)> labels(natural);
+    ClassLabels labels;
     for (const auto& part : folders)
         for (const auto& path : part)
             labels.emplace(name_of_path(path), 0);
-    for (auto& [name, label] : labels) {
-        label = static_cast<std::int32_t>(listing.classes.size());
-        listing.classes.push_back(name);
-    }
+    listing.classes = number_classes(labels);
     for (std::size_t part = 0; part < folders.size(); ++part)
         for (const auto& path : folders[part])
             walk.collect(path, labels.at(name_of_path(path)), listing.images[part]);

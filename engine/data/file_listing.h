@@ -2,10 +2,12 @@
 #pragma once
 
 #include "data/dataset.h"
+#include "data/natural_order.h"
 #include "data/work_watch.h"
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 namespace espalier {
@@ -38,6 +40,11 @@ struct FileListing {
 ///
 /// Throws DataError if there is no such folder or it holds no folder of a class.
 [[nodiscard]] FileListing list_image_folder(const std::filesystem::path& folder, const WorkWatch& watch = {});
+
+/// Labels of classes by name.
+using ClassLabels = std::map<std::string, std::int32_t, NaturalLess>;
+/// Gives the classes their labels, from 0 on in natural order, and returns their names.
+[[nodiscard]] std::vector<std::string> number_classes(ClassLabels& labels);
 
 /// The part that a folder or a field of this name means, upper or lower case; nothing if it is none.
 [[nodiscard]] std::optional<Part> part_named(const std::string& name);

@@ -9,4 +9,9 @@ namespace espalier {
 /// byte. A strict order: texts that differ only in leading zeros are told apart by their bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 
+/// The same for containers.
+struct NaturalLess {
+    bool operator()(std::string_view a, std::string_view b) const { return natural_less(a, b); }
+};
+
 } // namespace espalier
