@@ -22,7 +22,7 @@ struct RunSetup {
     RunSets sets;
     ChannelStatistics statistics;
     std::string precision_asked = "auto"; ///< before "auto" was settled
-    std::string data_hash; ///< Dataset::content_hash; empty where only files were listed
+    std::string data_hash;                ///< Dataset::content_hash; empty where only files were listed
     std::unique_ptr<Backend> backend;
     std::shared_ptr<const DeviceData> device_data; ///< null: the host sends every batch
     std::unique_ptr<NetworkSession> network;
