@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of the real espalier-train that outlive everybody, are stopped at any moment, and deaths in every order.
+#include "data/idx_files.h"
 #include "io/checkpoint_folder.h"
 #include "schema_check.h"
 #include "serve_runs.h"
@@ -139,11 +140,20 @@ private slots:
     /// later.
     void a_stop_in_an_evaluation() {
         ServeProcess serve(runs_.path());
+        // 400 to train with, soon done even under sanitizers, and far more to evaluate than the fastest machine does
+        // before the stop has come. A set with a validation part of its own would not be split.
+        constexpr std::uint32_t count = 4000, size = 16;
+        const QTemporaryDir folder;
+        const std::filesystem::path data = folder.path().toStdString();
+        espalier::test::Bytes labels(count);
+        for (std::size_t i = 0; i < count; ++i)
+            labels[i] = static_cast<std::uint8_t>(i % 2);
+        espalier::test::write(data / "train-images-idx3-ubyte",
+              espalier::test::idx_bytes({count, size, size}, espalier::test::noise(std::size_t{count} * size * size)));
+        espalier::test::write(data / "train-labels-idx1-ubyte", espalier::test::idx_bytes({count}, labels));
         const Json config = {{"preset", "quick"},
                              {"backend", "reference"},
-                             // 400 to train with, soon done even under sanitizers, and far more to evaluate than
-                             // the fastest machine does before the stop has come.
-                             {"data", "synthetic:1x16x16,2,4000"},
+                             {"data", "idx:" + data.string() + ",classes=2"},
                              {"validation_share", 0.9},
                              {"batch", 100},
                              {"epochs", 3},
