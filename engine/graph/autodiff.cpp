@@ -21,7 +21,10 @@ public:
         if (needed_[index(loss)]) {
             builder_.set_place("loss", "");
             if (seed == no_tensor)
-                seed = builder_.apply_one("constant", {}, {{"shape", graph.shape(loss).vector()}, {"value", 1.0}});
+                seed = builder_.apply_one("constant", {},
+                                          {{"shape", graph.shape(loss).vector()},
+                                           {"value", 1.0},
+                                           {"type", std::string(name_of(graph.tensor(loss).type))}});
             parts_[index(loss)].push_back(seed);
         }
     }
@@ -110,8 +113,9 @@ private:
 
 std::map<TensorId, TensorId> differentiate(Graph& graph, TensorId loss, std::span<const TensorId> with_respect_to,
                                            TensorId seed) {
-    if (graph.shape(loss) != Shape{1})
-        throw ConfigError("A loss must have the shape 1, but this one is " + graph.shape(loss).text() + ".");
+    if (seed != no_tensor && graph.shape(seed) != graph.shape(loss))
+        throw ConfigError("The gradient of a loss must have its shape, " + graph.shape(loss).text() +
+                          ", but this one is " + graph.shape(seed).text() + ".");
     Differentiation differentiation(graph, loss, with_respect_to, seed);
     differentiation.run();
     std::map<TensorId, TensorId> gradients;

@@ -47,6 +47,16 @@ public:
     MixedPrecision(Graph graph, DType type) : graph_(std::move(graph)), type_(type) {
         const auto given = graph_.ops();
         ops_.assign(given.begin(), given.end());
+        others_read_.assign(graph_.tensors().size(), 0);
+        for (auto tensor : graph_.kept())
+            others_read_[static_cast<std::size_t>(tensor)] = 1;
+        for (const auto& op : ops_) {
+            const auto rule = rules().find(op.kind);
+            for (std::size_t i = 0; i < op.inputs.size(); ++i)
+                if (op.inputs[i] != no_tensor &&
+                    (rule == rules().end() || !rule->second.product || !is_data(rule->second, i)))
+                    others_read_[static_cast<std::size_t>(op.inputs[i])] = 1;
+        }
     }
 
     Graph run() {
@@ -81,6 +91,10 @@ private:
     }
     [[nodiscard]] bool takes_halves(const Op& op, const Rule& rule) const {
         if (rule.product)
+            return true;
+        // Rounding keeps signs and zero: a ReLU for products alone gives the same halves either way, and halves are
+        // less to read.
+        if (op.kind == "relu" && !others_read_[static_cast<std::size_t>(op.outputs[0])])
             return true;
         for (std::size_t i = 0; i < op.inputs.size(); ++i)
             if (op.inputs[i] != no_tensor && is_data(rule, i) && graph_.tensor(op.inputs[i]).type == type_)
@@ -127,6 +141,7 @@ private:
     std::vector<Op> ops_;
     Op parameters_; ///< the one cast of parameters
     std::map<std::pair<TensorId, DType>, TensorId> casts_;
+    std::vector<char> others_read_; ///< of each tensor: whether it is kept, or read by what is no product
 };
 
 } // namespace

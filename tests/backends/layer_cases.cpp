@@ -103,6 +103,7 @@ void add_elementwise(std::vector<OpCase>& cases) {
     cases.push_back({"scale", "scale", {data(x), parameter({1})}, {}, {}, {}, {}, 3e-6});
     cases.push_back({"dot", "dot", {given({2, 3, 4, 5}), given({2, 3, 4, 5})}, {}, {}, {}, {}, 3e-6});
     cases.push_back({"constant", "constant", {}, {{"shape", List{2, 3}}, {"value", 0.75}}});
+    cases.push_back({"constant images", "constant", {}, {{"shape", List{2, 3, 4, 5}}, {"value", 0.75}}});
     cases.push_back({"weighted_sum",
                      "weighted_sum",
                      {parameter({3, 5}), data(x), data(x), data(x)},

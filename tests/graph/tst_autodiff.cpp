@@ -4,6 +4,7 @@
 #include "graph/builder.h"
 
 #include <QTest>
+#include <algorithm>
 #include <map>
 
 using namespace espalier;
@@ -192,9 +193,23 @@ private slots:
         QCOMPARE(graph.op(*graph.producer(gradients.at(x))).kind, std::string("conv2d"));
     }
 
+    /// The gradient of a tensor's sum starts from ones in its shape.
+    void a_loss_of_many_numbers_is_summed() {
+        Graph graph;
+        GraphBuilder builder(graph);
+        const auto x = builder.parameter("x", {2, 3}, {});
+        const auto y = builder.apply_one("softmax", {x});
+        const auto gradients = differentiate(graph, y, std::vector{x});
+        const auto ops = graph.ops();
+        const auto seed = std::ranges::find(ops, "constant", &Op::kind);
+        QVERIFY(seed != ops.end());
+        QCOMPARE(graph.shape(seed->outputs[0]), graph.shape(y));
+        QCOMPARE(graph.op(*graph.producer(gradients.at(x))).inputs[1], seed->outputs[0]);
+    }
+
     void refusals_say_why() {
         SmallNetwork net;
-        QVERIFY_THROWS_EXCEPTION(ConfigError, differentiate(net.graph, net.images, std::vector{net.conv}));
+        QVERIFY_THROWS_EXCEPTION(ConfigError, differentiate(net.graph, net.loss, std::vector{net.conv}, net.images));
         Graph graph;
         GraphBuilder builder(graph);
         const auto logits = builder.parameter("logits", {2, 3}, {});

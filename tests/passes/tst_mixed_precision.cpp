@@ -94,6 +94,23 @@ private slots:
         }
     }
 
+    /// The halves of max(x, 0) are the max of x's halves and 0: a ReLU that products alone read takes the halves, and x
+    /// is cast with the other parameters.
+    void a_relu_for_products_alone_takes_halves() {
+        for (const bool kept : {false, true}) {
+            Graph graph;
+            GraphBuilder builder(graph);
+            const auto x = builder.parameter("x", {2, 8, 4, 4}, {}), w = builder.parameter("w", {8, 8, 1, 1}, {});
+            const auto positive = builder.apply_one("relu", {x});
+            const auto y = builder.apply_one("conv2d", {positive, w});
+            if (kept)
+                graph.keep(positive);
+            const auto step = compile_step(graph, y, std::vector{x, w}, {.precision = "fp16"});
+            QCOMPARE(step.graph.tensor(positive).type, kept ? DType::f32 : DType::f16);
+            QCOMPARE(count(step.graph, "cast"), kept ? 4 : 2);
+        }
+    }
+
     void gradients_stay_close_data() { products_take_halves_and_sums_stay_single_data(); }
     void gradients_stay_close() {
         QFETCH(QByteArray, name);

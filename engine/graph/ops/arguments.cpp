@@ -100,6 +100,14 @@ void Arguments::expect_floating(std::size_t index, const std::string& name) cons
         refuse(name + " must be f32, f16 or bf16, but is " + std::string(name_of(type)) + ".");
 }
 
+DType Arguments::floating_type(const std::string& name, const std::string& otherwise) const {
+    const auto given = attributes().text(name, otherwise);
+    for (const auto type : {DType::f32, DType::f16, DType::bf16})
+        if (given == name_of(type))
+            return type;
+    refuse(name + " must be f32, f16 or bf16, but is \"" + given + "\".");
+}
+
 Shape Arguments::shape_attribute(const std::string& name, std::size_t least_rank, std::size_t most_rank) const {
     const auto extents = attributes().integers(name);
     if (extents.size() < least_rank || extents.size() > most_rank)

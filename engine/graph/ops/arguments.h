@@ -55,6 +55,8 @@ public:
     /// f32, f16 or bf16.
     void expect_floating(std::size_t index, const std::string& name) const;
 
+    /// The attribute's f32, f16 or bf16; `otherwise`, if it is not empty, where the attribute is absent.
+    [[nodiscard]] DType floating_type(const std::string& name, const std::string& otherwise = "") const;
     /// A shape given as an attribute, of that many dimensions, each at least 1.
     [[nodiscard]] Shape shape_attribute(const std::string& name, std::size_t least_rank, std::size_t most_rank) const;
     [[nodiscard]] std::int64_t axis(std::size_t rank, std::int64_t otherwise) const;

@@ -8,18 +8,10 @@
 namespace espalier {
 namespace {
 
-DType type_named(const Arguments& arguments) {
-    const auto name = arguments.attributes().text("type");
-    for (const auto type : {DType::f32, DType::f16, DType::bf16})
-        if (name == name_of(type))
-            return type;
-    arguments.refuse("type must be f32, f16 or bf16, but is \"" + name + "\".");
-}
-
 std::vector<OutputSpec> infer_cast(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(1, std::numeric_limits<std::size_t>::max());
-    const auto type = type_named(arguments);
+    const auto type = arguments.floating_type("type");
     std::vector<OutputSpec> outputs;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         const auto name = "x" + std::to_string(i + 1);

@@ -64,7 +64,7 @@ std::vector<TensorId> dot_gradient(const GradientRequest& request) {
 std::vector<OutputSpec> infer_constant(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(0, 0);
-    return {{arguments.shape_attribute("shape", 1, Shape::max_rank)}};
+    return {{arguments.shape_attribute("shape", 1, Shape::max_rank), arguments.floating_type("type", "f32")}};
 }
 
 } // namespace

@@ -12,7 +12,9 @@
 #include "worker/commands/command.h"
 #include "worker/console.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace espalier::commands {
@@ -180,39 +182,60 @@ constexpr SeparableCase separable_cases[] = {{64, 16, 32, 3}, {64, 16, 32, 5}, {
                                              {64, 64, 8, 3},  {64, 64, 8, 5},  {48, 28, 32, 3}, {48, 28, 32, 5},
                                              {96, 36, 32, 3}, {96, 36, 32, 5}};
 
-/// (ReLU, depthwise, pointwise, batch norm) twice, forward and backward: the gradients of x and of every weight.
+/// Each op of a plan, launched one after the other: the shortest of some times in microseconds. What lies between two
+/// launches counts too.
+Json op_times(Plan& plan) {
+    std::vector<double> shortest(plan.ops().size(), std::numeric_limits<double>::infinity());
+    for (int round = 0; round < 20; ++round) {
+        plan.run_profiled();
+        for (std::size_t i = 0; i < shortest.size(); ++i)
+            shortest[i] = std::min(shortest[i], 1e3 * plan.ops()[i].milliseconds);
+    }
+    auto times = Json::array();
+    for (std::size_t i = 0; i < shortest.size(); ++i)
+        times.push_back({{"op", plan.ops()[i].kind}, {"kernel", plan.ops()[i].kernel}, {"us", shortest[i]}});
+    return times;
+}
+
+/// (ReLU, depthwise, pointwise, batch norm) twice, forward and backward from a gradient of ones: the gradients of x and
+/// of every weight.
 void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& shape, const std::string& precision) {
     const auto backend = backend_for(options, precision);
     Graph graph;
     GraphBuilder builder(graph);
     const Shape extents{shape.n, shape.c, shape.size, shape.size};
-    const auto x = builder.parameter("x", extents, {}), direction = builder.buffer("direction", extents, {});
+    const auto x = builder.parameter("x", extents, {});
     LayerBuilder layers(builder, NormMode::training);
     const auto y = candidate(layers, "sep_conv_" + std::to_string(shape.kernel) + "x" + std::to_string(shape.kernel), x,
                              1, false, false);
-    const auto loss = builder.apply_one("dot", {y, direction});
     std::vector<TensorId> parameters;
     for (std::size_t i = 0; i < graph.tensors().size(); ++i)
         if (graph.tensors()[i].role == Role::parameter)
             parameters.push_back(static_cast<TensorId>(i));
-    const auto step = compile_step(graph, loss, parameters, {.precision = precision});
+    const auto step = compile_step(graph, y, parameters, {.precision = precision});
     {
         Session session(*backend, {});
         session.plan("tuning", step.graph);
         while (backend->tune(1)) {
         }
     }
+    auto ops = Json::array();
     const auto time = [&](bool recorded) {
         Session session(*backend, {.recorded = recorded});
         auto& plan = session.plan("bench", step.graph);
         fill(session, step.graph);
+        if (options.json && !recorded)
+            ops = op_times(plan);
         return mean_microseconds(*backend, 5, 50, [&] { plan.run(); });
     };
     const double eager_us = time(false), graph_us = time(true);
     const auto name = "sepconv/" + std::to_string(shape.n) + "x" + std::to_string(shape.c) + "x" +
                       std::to_string(shape.size) + "_k" + std::to_string(shape.kernel) + "/" + precision;
     if (options.json)
-        print_json({{"name", name}, {"forward_backward_us", eager_us}, {"forward_backward_graph_us", graph_us}});
+        print_json({{"name", name},
+                    {"forward_backward_us", eager_us},
+                    {"forward_backward_graph_us", graph_us},
+                    {"ops", ops}});
     else
         print_line(name + " forward_backward_us=" + Console::fixed(eager_us, 1) +
                    " forward_backward_graph_us=" + Console::fixed(graph_us, 1));

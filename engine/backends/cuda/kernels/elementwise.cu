@@ -81,9 +81,9 @@ __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
 }
 
 template <class T>
-__global__ void constant_kernel(T* y, float value, std::int64_t count, std::int64_t padded_count) {
-    for (auto i = grid_index(); i < padded_count; i += grid_size())
-        y[i] = from_float<T>(i < count ? value : 0.0F);
+__global__ void constant_kernel(T* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count) {
+    for (auto i = grid_index(); i < count; i += grid_size())
+        y[i] = from_float<T>(channels == pitch || i % pitch < channels ? value : 0.0F);
 }
 
 unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, threads); }
@@ -127,12 +127,12 @@ void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DT
     });
 }
 
-void launch_constant(void* y, float value, std::int64_t count, std::int64_t padded_count, DType type,
+void launch_constant(void* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count, DType type,
                      cudaStream_t stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        constant_kernel<<<blocks_for(padded_count, threads), threads, 0, stream>>>(static_cast<T*>(y), value, count,
-                                                                                   padded_count);
+        constant_kernel<<<blocks_for(count, threads), threads, 0, stream>>>(static_cast<T*>(y), value, channels, pitch,
+                                                                            count);
     });
 }
 

@@ -22,8 +22,8 @@ void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int6
                 cudaStream_t stream);
 /// y = c x, c on the device.
 void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream);
-/// y = value in the first `count` of `padded_count` elements, zero in the rest.
-void launch_constant(void* y, float value, std::int64_t count, std::int64_t padded_count, DType type,
+/// y = value in the first `channels` of every `pitch` elements, zero in the rest.
+void launch_constant(void* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count, DType type,
                      cudaStream_t stream);
 
 } // namespace espalier::cuda

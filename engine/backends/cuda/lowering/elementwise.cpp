@@ -79,13 +79,14 @@ Lowered lower_dot(const Context& c) {
 }
 
 Lowered lower_constant(const Context& c) {
-    Lowered result = c.plain();
+    Lowered result = c.natural();
+    const auto& y = description(result.outputs[0]);
+    const bool last = y.order == Order::channels_last;
     const auto value = static_cast<float>(c.op.attributes.real("value"));
-    result.kernel = launch_kernel(c, "constant",
-                                  [value, count = c.output(0).shape.count(), size = elements(result.outputs[0]),
-                                   type = c.output(0).type](const Arguments& a) {
-                                      launch_constant(a.out(0), value, count, size, type, a.stream);
-                                  });
+    const auto channels = last ? y.shape[1] : y.shape.count(), pitch = last ? padded(channels) : y.elements;
+    result.kernel = launch_kernel(c, "constant", [=, count = y.elements, type = c.output(0).type](const Arguments& a) {
+        launch_constant(a.out(0), value, channels, pitch, count, type, a.stream);
+    });
     return result;
 }
 
