@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "data/class_mapping.h"
 #include "data/image_decoder.h"
 #include "io/exports.h"
+#include "io/onnx_export.h"
+#include "io/run_folder.h"
+#include "worker/onnx_comparison.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
 #include "worker/trained_model.h"
@@ -43,22 +47,53 @@ SampleSet set_to_evaluate(const std::string& data, const std::string& part, cons
     throw DataError("The data set " + data + " has no images in a part named \"" + part + "\".");
 }
 
+/// What the run was trained on that a checkpoint's file lies in; empty where it lies elsewhere.
+std::string data_of_run(const std::filesystem::path& checkpoint) {
+    const RunFolder run(std::filesystem::absolute(checkpoint).parent_path().parent_path());
+    return run.is_run() ? optional_text(read_object(run.config()), "data") : std::string();
+}
+
+/// Nothing stands at `out` that has not been checked; answers how.
+Json export_onnx(const Checkpoint& checkpoint, const std::filesystem::path& out, const Json& arguments,
+                 const std::string& data_of_the_run, const RequestContext& context) {
+    constexpr std::int64_t most_images = 200;
+    const auto model = onnx_model(checkpoint);
+    check_onnx(model);
+    context.check();
+    const auto data = optional_text(arguments, "data");
+    const auto images = sample_images(data.empty() ? data_of_the_run : data, checkpoint.info.network, most_images);
+    const auto difference =
+        compare_onnx(model, checkpoint, images, optional_text(arguments, "backend", "cpu"), [&](std::int64_t done) {
+            context.check();
+            context.progress({{"done", done}, {"total", images.count}});
+        });
+    write_file_atomically(out, model);
+    return {{"compared",
+             {{"images", images.count},
+              {"origin", images.origin},
+              {"largest_difference", difference},
+              {"tolerance", onnx_tolerance}}}};
+}
+
 } // namespace
 
-Json answer_export(const Json& arguments, const RequestContext&) {
-    const std::filesystem::path out = required_text(arguments, "out");
+Json answer_export(const Json& arguments, const RequestContext& context) {
+    const std::filesystem::path file = required_text(arguments, "checkpoint"), out = required_text(arguments, "out");
     const auto format = required_text(arguments, "format");
-    if (format != "safetensors" && format != "genotype")
-        throw ConfigError("A network can be exported as safetensors or genotype; this came: " + format + ".");
+    if (format != "onnx" && format != "safetensors" && format != "genotype")
+        throw ConfigError("A network can be exported as onnx, safetensors or genotype; this came: " + format + ".");
     check_export_place(out);
+    const auto checkpoint = load_checkpoint(file);
     if (out.has_parent_path())
         std::filesystem::create_directories(out.parent_path());
-    const auto checkpoint = load_checkpoint(required_text(arguments, "checkpoint"));
-    if (format == "safetensors")
+    Json answer{{"file", out.string()}};
+    if (format == "onnx")
+        answer.update(export_onnx(checkpoint, out, arguments, data_of_run(file), context));
+    else if (format == "safetensors")
         export_safetensors(checkpoint, out);
     else
         export_genotype(checkpoint, out);
-    return {{"file", out.string()}};
+    return answer;
 }
 
 Json answer_predict(const Json& arguments, const RequestContext& context) {

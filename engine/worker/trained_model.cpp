@@ -12,27 +12,28 @@ namespace {
 
 constexpr std::int64_t evaluation_batch = 64;
 
-RunConfig config_for(const CheckpointInfo& info, const std::string& backend, int threads) {
+RunConfig config_for(const CheckpointInfo& info, const std::string& backend, const std::string& precision) {
     RunConfig config;
     config.network = info.network;
     config.backend = backend;
-    config.threads = threads;
+    config.toggles.precision = precision;
     config.batch = 2; // chooses the backend by the ops alone
     return config;
 }
 
 } // namespace
 
-TrainedModel::TrainedModel(const std::filesystem::path& checkpoint, const std::string& backend, int threads)
-    : checkpoint_(load_checkpoint(checkpoint)) {
-    const auto config = config_for(checkpoint_.info, backend, threads);
+TrainedModel::TrainedModel(Checkpoint checkpoint, const std::string& backend, const std::string& precision)
+    : checkpoint_(std::move(checkpoint)) {
+    const auto config = config_for(checkpoint_.info, backend, precision);
     backend_ = backend_for(config);
     network_ = std::make_unique<NetworkSession>(*backend_, config);
 }
 
 void TrainedModel::make_ready(std::int64_t batch) {
     network_->prepare_evaluation(batch);
-    network_->load(checkpoint_.store);
+    if (!std::exchange(is_loaded_, true))
+        network_->load(checkpoint_.store);
 }
 
 std::vector<TrainedModel::ClassProbability> TrainedModel::predict(const Image& image) {
@@ -41,21 +42,26 @@ std::vector<TrainedModel::ClassProbability> TrainedModel::predict(const Image& i
     if (image.shape.channels != spec.channels)
         throw DataError("The network takes images of " + std::to_string(spec.channels) + " channels, this one has " +
                         std::to_string(image.shape.channels) + ".");
-    const auto fitted = covering(image, spec.height, spec.width);
-    const auto pixels = static_cast<std::size_t>(spec.height * spec.width);
-    std::vector<float> values(fitted.pixels.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto channel = i / pixels;
-        values[i] = static_cast<float>((fitted.pixels[i] / 255.0 - info.mean.at(channel)) / info.deviation.at(channel));
-    }
-    make_ready(1);
-    const auto probabilities = network_->probabilities(values, 1);
+    const auto probable = probabilities(covering(image, spec.height, spec.width).pixels, 1);
     std::vector<ClassProbability> classes;
-    for (std::size_t i = 0; i < probabilities.size(); ++i)
-        classes.push_back({i < info.class_names.size() ? info.class_names[i] : std::to_string(i), probabilities[i]});
+    for (std::size_t i = 0; i < probable.size(); ++i)
+        classes.push_back({i < info.class_names.size() ? info.class_names[i] : std::to_string(i), probable[i]});
     std::stable_sort(classes.begin(), classes.end(),
                      [](const auto& a, const auto& b) { return a.probability > b.probability; });
     return classes;
+}
+
+std::vector<float> TrainedModel::probabilities(std::span<const std::uint8_t> pixels, std::int64_t count) {
+    const auto& info = checkpoint_.info;
+    const auto plane = static_cast<std::size_t>(info.network.height * info.network.width);
+    const auto channels = static_cast<std::size_t>(info.network.channels);
+    std::vector<float> values(pixels.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto channel = i / plane % channels;
+        values[i] = static_cast<float>((pixels[i] / 255.0 - info.mean.at(channel)) / info.deviation.at(channel));
+    }
+    make_ready(count);
+    return network_->probabilities(values, count);
 }
 
 std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::function<bool()>& leave) {

@@ -20,8 +20,10 @@ namespace espalier {
 class TrainedModel {
 public:
     /// Throws CheckpointError for a damaged file, ConfigError if no backend runs the network.
-    explicit TrainedModel(const std::filesystem::path& checkpoint, const std::string& backend = "auto",
-                          int threads = 0);
+    explicit TrainedModel(const std::filesystem::path& checkpoint, const std::string& backend = "auto")
+        : TrainedModel(load_checkpoint(checkpoint), backend) {}
+    explicit TrainedModel(Checkpoint checkpoint, const std::string& backend = "auto",
+                          const std::string& precision = "auto");
 
     [[nodiscard]] const CheckpointInfo& info() const { return checkpoint_.info; }
 
@@ -33,6 +35,9 @@ public:
     /// network's channels.
     [[nodiscard]] std::vector<ClassProbability> predict(const Image& image);
 
+    /// Probability of each class for each of `count` images [count, C, H, W] of the network's size, row after row.
+    [[nodiscard]] std::vector<float> probabilities(std::span<const std::uint8_t> pixels, std::int64_t count);
+
     /// Loss and accuracy over a set; nothing if `leave` said yes in between. Throws DataError if images or classes are
     /// not those of the network.
     [[nodiscard]] std::optional<Totals> evaluate(const SampleSet& set, const std::function<bool()>& leave = {});
@@ -43,6 +48,7 @@ private:
     Checkpoint checkpoint_;
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<NetworkSession> network_;
+    bool is_loaded_ = false;
 };
 
 } // namespace espalier

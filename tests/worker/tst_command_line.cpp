@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real espalier-train in a terminal's hands: exit codes, output, signals, locales.
+#include "io/onnx_export.h"
 #include "schema_check.h"
 #include "worker/event_files.h"
 #include "worker/protocol.h"
@@ -148,6 +149,26 @@ private slots:
         QCOMPARE(read(out + "/config.json"), config);
         QCOMPARE(to(out + "/exports/network.safetensors"), 0);
         QCOMPARE(to(folder_.filePath("network.safetensors")), 0);
+    }
+
+    void an_onnx_file_is_compared_before_it_stands_there() {
+        if (!why_no_onnx().empty())
+            QSKIP("this build has no ONNX library");
+        const auto out = folder_.filePath("to-onnx"), file = out + "/exports/network.onnx";
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);
+        const auto exported = run({"export", out, "--format", "onnx", "--out", file, "--json"});
+        QVERIFY2(exported.code == 0, exported.errors);
+        const auto answer = Json::parse(exported.output.toStdString());
+        const auto& compared = answer.at("compared");
+        QVERIFY(compared.at("images").get<int>() > 0);
+        QVERIFY(compared.at("origin").get<std::string>().starts_with("synthetic:1x16x16,2,128"));
+        QVERIFY(compared.at("largest_difference").get<double>() <= compared.at("tolerance").get<double>());
+        check_onnx(read(file).toStdString());
+        QVERIFY(run({"export", out, "--format", "onnx", "--out", file}).output.contains("differ by at most"));
+
+        const auto refused = run({"export", out, "--format", "onyx", "--out", folder_.filePath("network.onyx")});
+        QCOMPARE(refused.code, 2);
+        QVERIFY(!QFile::exists(folder_.filePath("network.onyx")));
     }
 
     /// Whatever stands in the way of a run's folder is named, with what to do, as a failure and no bad configuration.

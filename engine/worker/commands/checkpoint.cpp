@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/csv.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/protocol.h"
@@ -51,9 +52,19 @@ int predict(const Options& options) {
 int export_network(const Options& options) {
     const auto answer = answer_export({{"checkpoint", checkpoint_file(options.checkpoint).string()},
                                        {"format", options.format},
-                                       {"out", options.out}},
+                                       {"out", options.out},
+                                       {"data", options.data}},
                                       {});
+    if (options.json) {
+        print_json(answer);
+        return 0;
+    }
     print_line("Written: " + answer.at("file").get<std::string>());
+    if (const auto compared = answer.find("compared"); compared != answer.end())
+        print_line("Checked by ONNX's checker, read back and compared on " +
+                   Console::count_text(compared->at("images").get<std::int64_t>()) + " images of " +
+                   compared->at("origin").get<std::string>() + ": probabilities differ by at most " +
+                   csv::cell(compared->at("largest_difference").get<double>()) + ".");
     return 0;
 }
 
@@ -78,8 +89,10 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
     command->add_flag("--json", options->json, "One line of JSON an image");
 
     command = add("export", "Write a checkpoint's network for other programs", export_network);
-    command->add_option("--format", options->format, "safetensors or genotype")->required();
+    command->add_option("--format", options->format, "onnx, safetensors or genotype")->required();
     command->add_option("--out", options->out, "The file to write")->required();
+    command->add_option("--data", options->data, "onnx: compare on images of this data set, not of the run's");
+    command->add_flag("--json", options->json, "One line of JSON");
 }
 
 } // namespace espalier::commands
