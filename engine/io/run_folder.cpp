@@ -150,6 +150,16 @@ bool RunFolder::is_run() const {
     return fs::is_regular_file(config(), ignored);
 }
 
+std::string RunFolder::name() const {
+    for (const auto& file : {notes(), config()}) {
+        const auto json = read_object(file);
+        if (const auto name = json.find("name"); name != json.end() && name->is_string() && *name != "") {
+            return name->get<std::string>();
+        }
+    }
+    return path_.filename().string();
+}
+
 Json RunFolder::read_notes() const {
     std::error_code ignored;
     return fs::exists(notes(), ignored) ? read_json(notes())

@@ -43,6 +43,9 @@ public:
     [[nodiscard]] std::filesystem::path log() const { return path_ / "log.txt"; }
     [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     [[nodiscard]] std::filesystem::path exports() const { return path_ / "exports"; }
+    /// What people call the run: the name of its notes, else of its configuration, else of its folder. A damaged file
+    /// has none.
+    [[nodiscard]] std::string name() const;
     /// Whether this is the folder of a run: it has a config.json.
     [[nodiscard]] bool is_run() const;
 

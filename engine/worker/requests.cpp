@@ -29,9 +29,11 @@ const RequestFunctions& request_functions() {
         {"start", answer_start},
         {"resume", answer_resume},
         {"checkpoints", answer_checkpoints},
+        {"queue", answer_queue},
         {"rename", answer_rename},
         {"notes", answer_rename},
         {"delete", answer_delete},
+        {"restore", answer_restore},
         {"fetch", answer_fetch},
         {"scan", answer_scan},
         {"thumbnails", answer_thumbnails},
@@ -55,6 +57,13 @@ std::string optional_text(const Json& arguments, const char* key, std::string ot
         throw ConfigError(std::string("The request's `") + key +
                           "` must be a text; this came: " + shown(arguments, key) + ".");
     return protocol::text_at(arguments, key, std::move(otherwise));
+}
+
+bool flag_argument(const Json& arguments, const char* key) {
+    if (arguments.contains(key) && !arguments.at(key).is_boolean())
+        throw ConfigError(std::string("The request's `") + key +
+                          "` must be true or false; this came: " + shown(arguments, key) + ".");
+    return protocol::flag_at(arguments, key);
 }
 
 std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise, std::int64_t least,

@@ -41,8 +41,10 @@ Json answer_runs(const Json& arguments, const RequestContext& context);
 Json answer_start(const Json& arguments, const RequestContext& context);
 Json answer_checkpoints(const Json& arguments, const RequestContext& context);
 Json answer_resume(const Json& arguments, const RequestContext& context);
+Json answer_queue(const Json& arguments, const RequestContext& context);
 Json answer_rename(const Json& arguments, const RequestContext& context);
 Json answer_delete(const Json& arguments, const RequestContext& context);
+Json answer_restore(const Json& arguments, const RequestContext& context);
 Json answer_fetch(const Json& arguments, const RequestContext& context);
 // Data: requests_data.cpp
 Json answer_scan(const Json& arguments, const RequestContext& context);
@@ -58,6 +60,8 @@ Json answer_export(const Json& arguments, const RequestContext& context);
 [[nodiscard]] std::string required_text(const Json& arguments, const char* key);
 /// The same for one that may be left out.
 [[nodiscard]] std::string optional_text(const Json& arguments, const char* key, std::string otherwise = {});
+/// Whether the argument is true; one that is left out is not. Throws ConfigError naming it if it is neither.
+[[nodiscard]] bool flag_argument(const Json& arguments, const char* key);
 /// The whole number, `otherwise` if it is left out; throws ConfigError naming it and its limits if it is none of
 /// `least` to `most`.
 [[nodiscard]] std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise,

@@ -5,7 +5,9 @@
 #include "worker/requests.h"
 #include "worker/run_launcher.h"
 #include "worker/run_link.h"
+#include "worker/run_queue.h"
 #include "worker/run_summary.h"
+#include "worker/run_trash.h"
 
 #include <QByteArray>
 #include <fstream>
@@ -44,8 +46,10 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
     auto config = whole_config(arguments.value("config", Json()));
     if (const auto name = optional_text(arguments, "name"); !name.empty())
         config["name"] = name;
+    const bool queue = flag_argument(arguments, "queue");
+    empty_trash(context.runs_root);
     const auto run = prepare_run(config, context.runs_root);
-    start_supervisor(run, context.stop);
+    start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
 }
 
@@ -66,9 +70,29 @@ Json answer_checkpoints(const Json& arguments, const RequestContext&) {
 
 Json answer_resume(const Json& arguments, const RequestContext& context) {
     const auto run = run_of(arguments);
+    const bool queue = flag_argument(arguments, "queue");
     prepare_resume(run, arguments.value("set", Json::object()), optional_text(arguments, "checkpoint"));
-    start_supervisor(run, context.stop);
+    start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
+}
+
+Json answer_queue(const Json& arguments, const RequestContext& context) {
+    RunQueue queue(context.runs_root);
+    if (arguments.contains("order")) {
+        const auto& order = arguments.at("order");
+        std::vector<std::string> names;
+        for (const auto& path : order.is_array() ? order : Json::array({order})) {
+            if (!path.is_string())
+                throw ConfigError("The request's `order` must be a list of paths of runs.");
+            names.push_back(fs::path(path.get<std::string>()).filename().string());
+        }
+        queue.reorder(names);
+    }
+    Json paths = Json::array();
+    for (const auto& name : queue.waiting())
+        if (is_supervised(context.runs_root / name))
+            paths.push_back((context.runs_root / name).string());
+    return {{"queue", std::move(paths)}};
 }
 
 Json answer_rename(const Json& arguments, const RequestContext&) {
@@ -84,13 +108,22 @@ Json answer_rename(const Json& arguments, const RequestContext&) {
 
 Json answer_delete(const Json& arguments, const RequestContext&) {
     const auto run = run_of(arguments);
+    if (flag_argument(arguments, "keep")) {
+        const auto trashed = move_to_trash(run);
+        empty_trash(trashed.parent_path().parent_path());
+        return {{"trash", trashed.string()}};
+    }
     if (is_supervised(run.path()))
-        throw ConfigError("The run is still running. Stop it before deleting it.");
+        throw ConfigError("The run is still running or waiting. Stop it before deleting it.");
     std::error_code error;
     fs::remove_all(run.path(), error);
     if (error)
         throw Error("The run's folder cannot be deleted: " + error.message() + ".");
     return Json::object();
+}
+
+Json answer_restore(const Json& arguments, const RequestContext&) {
+    return {{"path", restore_from_trash(required_text(arguments, "trash")).path().string()}};
 }
 
 Json answer_fetch(const Json& arguments, const RequestContext& context) {

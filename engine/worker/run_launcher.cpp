@@ -68,11 +68,14 @@ void prepare_resume(const RunFolder& run, const Json& changes, const std::string
     write_json(run.config(), config.to_json());
 }
 
-void start_supervisor(const RunFolder& run, std::stop_token stop) {
+void start_supervisor(const RunFolder& run, bool queue, std::stop_token stop) {
     const auto size_before = size_of(run.events());
     QProcess process;
     process.setProgram(QCoreApplication::applicationFilePath());
-    process.setArguments({"supervise", QString::fromStdString(run.path().string())});
+    QStringList arguments{"supervise", QString::fromStdString(run.path().string())};
+    if (queue)
+        arguments.append("--queue");
+    process.setArguments(arguments);
     // No pipe of ours is inherited; a new session comes with startDetached.
     process.setStandardInputFile(QProcess::nullDevice());
     process.setStandardOutputFile(QProcess::nullDevice());
@@ -83,7 +86,8 @@ void start_supervisor(const RunFolder& run, std::stop_token stop) {
     QElapsedTimer waited;
     waited.start();
     for (;;) {
-        if (is_supervised(run.path()) || (size_of(run.events()) > size_before && has_ended(run)))
+        const bool told = size_of(run.events()) > size_before;
+        if ((is_supervised(run.path()) && (told || !queue)) || (told && has_ended(run)))
             return;
         if (stop.stop_requested())
             throw Error("Cancelled.", ExitCode::stopped);

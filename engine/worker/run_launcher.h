@@ -20,8 +20,9 @@ namespace espalier {
 /// the newest. Throws CheckpointError if there is none of that name.
 void prepare_resume(const RunFolder& run, const Json& changes, const std::string& checkpoint = {});
 
-/// Starts a supervisor for the run that outlives this process and waits until it answers. Throws Error with its log's
+/// Starts a supervisor for the run that outlives this process and waits until it answers; `queue`: until it has its
+/// place in the queue, or begins. Throws Error with its log's
 /// last lines if it does not; throws Error of code `stopped` when `stop` is requested.
-void start_supervisor(const RunFolder& run, std::stop_token stop = {});
+void start_supervisor(const RunFolder& run, bool queue, std::stop_token stop = {});
 
 } // namespace espalier

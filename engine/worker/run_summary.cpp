@@ -5,6 +5,7 @@
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 #include "worker/run_link.h"
+#include "worker/run_queue.h"
 
 #include <algorithm>
 #include <fstream>
@@ -40,7 +41,8 @@ Ending read_ending(const RunFolder& run) {
             if (!place && is_event(event, type))
                 place = event;
         };
-        if (!ending.hello) // of the last worker only
+        // of the last worker only; one that waits in the queue has none yet
+        if (!ending.hello && !(ending.phase && text_at(*ending.phase, "phase") == "queued"))
             keep_last("bye", ending.bye), keep_last("error", ending.error);
         keep_last("hello", ending.hello);
         keep_last("phase", ending.phase);
@@ -65,8 +67,10 @@ double first_time(const RunFolder& run) {
 
 std::string state_of(const RunFolder& run, const Ending& ending) {
     const bool bye = ending.bye.has_value();
-    if (!bye && is_supervised(run.path()))
-        return ending.phase && text_at(*ending.phase, "phase") == "paused" ? "paused" : "running";
+    if (!bye && is_supervised(run.path())) {
+        const auto phase = ending.phase ? text_at(*ending.phase, "phase") : std::string();
+        return phase == "paused" || phase == "queued" ? phase : "running";
+    }
     if (!bye)
         return "interrupted";
     switch (static_cast<ExitCode>(static_cast<int>(protocol::whole_at(*ending.bye, "code", 1)))) {
@@ -87,20 +91,24 @@ Json RunSummary::to_json() const {
             {"epoch", epoch},     {"epochs", epochs},
             {"step", step},       {"best_accuracy", protocol::number(best_accuracy)},
             {"started", started}, {"seconds", seconds},
-            {"reason", reason}};
+            {"reason", reason},   {"queue", queue},
+            {"tags", tags},       {"notes", notes}};
 }
 
 RunSummary summarize(const RunFolder& run) {
     RunSummary summary;
     summary.path = run.path().string();
-    summary.name = run.path().filename().string();
+    summary.name = run.name();
     try {
         const auto config = read_json(run.config());
         summary.preset = text_at(config, "preset");
         summary.epochs = protocol::whole_at(config, "epochs");
-        for (const auto& name : {text_at(config, "name"), text_at(run.read_notes(), "name")})
-            if (!name.empty())
-                summary.name = name;
+        const auto notes = run.read_notes();
+        summary.notes = text_at(notes, "notes");
+        if (const auto tags = notes.find("tags"); tags != notes.end() && tags->is_array())
+            for (const auto& tag : *tags)
+                if (tag.is_string())
+                    summary.tags.push_back(tag.get<std::string>());
     } catch (const std::exception& error) {
         summary.reason = error.what();
     }
@@ -119,13 +127,24 @@ RunSummary summarize(const RunFolder& run) {
         summary.seconds = std::max(0.0, ending.last_time - number_at(*ending.hello, "time"));
     if (summary.state == "failed" && ending.bye)
         summary.reason = text_at(*ending.bye, "reason", ending.error ? text_at(*ending.error, "text") : "");
+    if (summary.state == "interrupted" && ending.phase) {
+        const auto phase = text_at(*ending.phase, "phase");
+        if (phase == "queued")
+            summary.reason = "It was waiting in the queue when its supervisor was lost. Resume it to train it.";
+        else if (phase == "interrupted")
+            summary.reason = text_at(*ending.phase, "reason");
+    }
     return summary;
 }
 
 std::vector<RunSummary> summarize_all(const std::filesystem::path& root) {
     std::vector<RunSummary> summaries;
-    for (const auto& run : runs_in(root))
+    const RunQueue queue(root);
+    for (const auto& run : runs_in(root)) {
         summaries.push_back(summarize(run));
+        if (summaries.back().state == "queued")
+            summaries.back().queue = queue.place(run.path().filename().string());
+    }
     std::ranges::stable_sort(summaries, std::ranges::greater(), &RunSummary::started);
     return summaries;
 }

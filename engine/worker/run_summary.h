@@ -13,8 +13,8 @@ namespace espalier {
 /// A run as the list of runs shows it, derived from its folder alone.
 struct RunSummary {
     std::string path, name, preset;
-    /// running or paused only while a living supervisor answers; else how its last worker went: finished, stopped,
-    /// failed, or interrupted if nobody wrote that down.
+    /// running, paused or queued only while a living supervisor answers; else how its last worker went: finished,
+    /// stopped, failed, or interrupted if nobody wrote that down.
     std::string state = "interrupted";
     double epoch = 0; ///< epochs done
     std::int64_t epochs = 0;
@@ -22,7 +22,10 @@ struct RunSummary {
     double best_accuracy = 0; ///< 0 to 1
     double started = 0;       ///< seconds since 1970
     double seconds = 0;       ///< of training, as far as the run said so
-    std::string reason;       ///< of a failure
+    std::string reason;       ///< of a failure, or of an interruption where it is known
+    std::size_t queue = 0;    ///< place in the queue, from 1; 0: it does not wait
+    std::string notes;        ///< free text of the user
+    std::vector<std::string> tags;
 
     [[nodiscard]] Json to_json() const;
 };

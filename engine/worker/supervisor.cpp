@@ -21,6 +21,11 @@ std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string
 
 QString path_text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
+/// As the queue knows it.
+std::string run_name(const std::filesystem::path& run) {
+    return std::filesystem::absolute(run).lexically_normal().filename().string();
+}
+
 /// What `patch` would overwrite: laid over the patched values, it brings back these. Null where there was nothing.
 Json before_patch(const Json& values, const Json& patch) {
     Json before = Json::object();
@@ -77,8 +82,11 @@ Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers ha
     : run_(std::move(run)), settings_(std::move(settings)), handlers_(std::move(handlers)), lock_(locked(run_)),
       log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
       socket_(run_, [this](const std::string& name) { command(name); }), policy_(settings_.restarts),
-      progress_(settings_.stillness), awake_(settings_.sleep_inhibitor), starts_(starts_so_far(run_)),
+      progress_(settings_.stillness), awake_(settings_.sleep_inhibitor),
+      queue_(std::filesystem::absolute(run_).lexically_normal().parent_path()), starts_(starts_so_far(run_)),
       last_step_(last_step_of(run_)) {
+    turn_.setSingleShot(true);
+    QObject::connect(&turn_, &QTimer::timeout, &turn_, [this] { look_for_turn(); });
     restart_.setSingleShot(true);
     QObject::connect(&restart_, &QTimer::timeout, &restart_, [this] { start_worker(); });
     QObject::connect(&ticks_, &QTimer::timeout, &ticks_, [this] { watch(); });
@@ -86,13 +94,46 @@ Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers ha
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::start() { start_worker(); }
+void Supervisor::start() {
+    if (settings_.queue)
+        turn_.start(0);
+    else
+        begin();
+}
+
+void Supervisor::look_for_turn() {
+    try {
+        const auto turn = queue_.ask(run_name(run_));
+        if (turn && turn->come)
+            return start_worker();
+        if (turn && turn->reason != queue_told_)
+            enter("queued", queue_told_ = turn->reason);
+        turn_.start(settings_.turn_interval);
+    } catch (const Error& error) {
+        end(static_cast<int>(ExitCode::failed), error.what(), false);
+    }
+}
+
+/// Without waiting for a turn, or any longer.
+void Supervisor::begin() {
+    turn_.stop();
+    try {
+        queue_.leave(run_name(run_));
+    } catch (const Error& error) {
+        warn(error.what()); // then others wait for it until it ends
+    }
+    start_worker();
+}
 
 void Supervisor::command(const std::string& name) {
     if (std::find(commands.begin(), commands.end(), name) == commands.end())
         throw ConfigError("A run takes the commands pause, resume, stop and checkpoint; this came: " + name + ".");
     if (ended_)
         throw ConfigError("The run has ended.");
+    if (turn_.isActive() && name == "resume")
+        return begin();
+    if (turn_.isActive() && name != "stop")
+        throw ConfigError("The run waits in the queue. It can be stopped, or begun at once with resume.");
     if (name == "stop") {
         wish_ = Wish::stop;
         if (worker_)
@@ -120,7 +161,10 @@ void Supervisor::leave() {
     if (worker_)
         worker_->end_input();
     else
-        end(static_cast<int>(ExitCode::failed), "The supervisor was ended.", false);
+        end(static_cast<int>(ExitCode::failed),
+            turn_.isActive() ? "It was waiting in the queue when its supervisor was ended. Resume it to train it."
+                             : "The supervisor was ended.",
+            false);
 }
 
 void Supervisor::start_worker() {
@@ -351,6 +395,13 @@ void Supervisor::enter(const char* phase, const std::string& reason) {
 void Supervisor::end(int code, const std::string& reason, bool said_bye) {
     ended_ = true;
     restart_.stop();
+    if (turn_.isActive()) {
+        turn_.stop();
+        try {
+            queue_.leave(run_name(run_));
+        } catch (const Error&) { // it is dropped by the others when it does not answer
+        }
+    }
     awake_.hold(false);
     constexpr std::array last_phases = {"finished", "stopped", "failed", "interrupted"};
     if (said_bye && std::ranges::find(last_phases, progress_.phase()) == last_phases.end())

@@ -5,6 +5,7 @@
 #include "worker/memory_kills.h"
 #include "worker/progress_watch.h"
 #include "worker/restart_policy.h"
+#include "worker/run_queue.h"
 #include "worker/run_socket.h"
 #include "worker/sleep_inhibitor.h"
 #include "worker/worker_process.h"
@@ -29,6 +30,8 @@ public:
         RestartPolicy::Limits restarts;
         ProgressWatch::Seconds stillness{60};
         QString sleep_inhibitor = QStringLiteral("systemd-inhibit");
+        bool queue = false; ///< wait until no other run of the same folder trains or waits (RunQueue)
+        std::chrono::milliseconds turn_interval{500}; ///< between two questions for the turn
     };
     struct Handlers {
         std::function<void(const Json& event)> event; ///< each event, after it was written
@@ -43,8 +46,9 @@ public:
     Supervisor(const Supervisor&) = delete;
     Supervisor& operator=(const Supervisor&) = delete;
 
-    void start();
-    /// pause, resume, stop or checkpoint; throws ConfigError for another one.
+    void start(); ///< the worker, or to wait for its turn
+    /// pause, resume, stop or checkpoint; throws ConfigError for another one, or for one that it cannot do while it
+    /// waits in the queue: resume begins at once then.
     void command(const std::string& command);
     /// Stop without waiting for a checkpoint.
     void stop_at_once();
@@ -54,6 +58,8 @@ public:
 private:
     enum class Wish { run, stop, leave };
 
+    void look_for_turn();
+    void begin();
     void start_worker();
     void take(Json event);
     void mark_superseded(const Json& event);
@@ -80,6 +86,9 @@ private:
     ProgressWatch progress_;
     MemoryKills memory_kills_;
     SleepInhibitor awake_; ///< while a worker is there that does not pause
+    RunQueue queue_;
+    QTimer turn_;            ///< runs while this run waits in the queue
+    std::string queue_told_; ///< why it waits, as was said last
     std::unique_ptr<WorkerProcess> worker_;
     QTimer restart_;
     QTimer ticks_;

@@ -13,10 +13,12 @@
 namespace espalier::commands {
 namespace {
 
+constexpr const char* queue_help = "Wait until no other run of the folder of all runs trains or waits before it";
+
 enum class Show { bars, lines, nothing };
 
 /// This process is the run's supervisor until the run has ended.
-int supervise(const RunFolder& run, Show show) {
+int supervise(const RunFolder& run, bool queue, Show show) {
     OutputQueue output(stdout);
     Console console([&](std::string_view text) { output.push(text); }, is_terminal(stdout), terminal_columns());
     const auto print = [&](const Json& event) {
@@ -26,8 +28,9 @@ int supervise(const RunFolder& run, Show show) {
             for (const auto& line : protocol::to_lines(event))
                 output.push(line);
     };
-    Supervisor supervisor(run.path(), Supervisor::default_settings(run.path()),
-                          {print, [](int code) { QCoreApplication::exit(code); }});
+    auto settings = Supervisor::default_settings(run.path());
+    settings.queue = queue;
+    Supervisor supervisor(run.path(), std::move(settings), {print, [](int code) { QCoreApplication::exit(code); }});
 
     int interrupts = 0;
     const Interrupts watch({[&] {
@@ -61,14 +64,15 @@ void add_run_commands(CLI::App& app, Action& chosen) {
         ConfigOptions config;
         std::string out, name, runs, folder, checkpoint;
         std::vector<std::string> set;
-        bool json = false;
+        bool json = false, queue = false;
     };
     const auto options = std::make_shared<Options>();
 
     auto* run = app.add_subcommand("run", "Train a network in a new run folder");
     options->config.add_to(*run);
-    run->add_option("--out", options->out,
-                    "The run's folder (new or empty); usually one is made in the folder of all runs");
+    auto* out = run->add_option("--out", options->out,
+                                "The run's folder (new or empty); usually one is made in the folder of all runs");
+    run->add_flag("--queue", options->queue, queue_help)->excludes(out);
     run->add_option("--name", options->name, "The run's name");
     add_runs_root(*run, options->runs);
     run->add_flag("--json", options->json, "Print the protocol's events, one a line");
@@ -79,7 +83,7 @@ void add_run_commands(CLI::App& app, Action& chosen) {
                 config["name"] = options->name;
             const auto folder = prepare_run(config, options->out.empty() ? runs_root(options->runs) : "", options->out);
             tell_folder(folder, options->json);
-            return supervise(folder, how_to_show(options->json));
+            return supervise(folder, options->queue, how_to_show(options->json));
         };
     });
 
@@ -88,20 +92,23 @@ void add_run_commands(CLI::App& app, Action& chosen) {
     resume->add_option("--set", options->set, "key=value, such as epochs=20; may be repeated");
     resume->add_option("--checkpoint", options->checkpoint,
                        "Where to go on from: best, last, a step's number, or a file's name in checkpoints/");
+    resume->add_flag("--queue", options->queue, queue_help);
     resume->add_flag("--json", options->json, "Print the protocol's events, one a line");
     resume->callback([options, &chosen] {
         chosen = [options] {
             const RunFolder folder(std::filesystem::absolute(options->folder));
             prepare_resume(folder, changes(options->set), options->checkpoint);
-            return supervise(folder, how_to_show(options->json));
+            return supervise(folder, options->queue, how_to_show(options->json));
         };
     });
 
     // How `serve` starts a run that outlives it.
     auto* detached = app.add_subcommand("supervise", "")->group("");
     detached->add_option("RUN_DIR", options->folder)->required();
-    detached->callback(
-        [options, &chosen] { chosen = [options] { return supervise(RunFolder(options->folder), Show::nothing); }; });
+    detached->add_flag("--queue", options->queue);
+    detached->callback([options, &chosen] {
+        chosen = [options] { return supervise(RunFolder(options->folder), options->queue, Show::nothing); };
+    });
 }
 
 } // namespace espalier::commands
