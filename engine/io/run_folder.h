@@ -42,6 +42,7 @@ public:
     [[nodiscard]] std::filesystem::path faults() const { return path_ / "faults.jsonl"; }
     [[nodiscard]] std::filesystem::path log() const { return path_ / "log.txt"; }
     [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+    [[nodiscard]] std::filesystem::path tensorboard() const { return path_ / "tensorboard"; }
     [[nodiscard]] std::filesystem::path exports() const { return path_ / "exports"; }
     /// What people call the run: the name of its notes, else of its configuration, else of its folder. A damaged file
     /// has none.

@@ -115,6 +115,7 @@ RunConfig RunConfig::from_json(const Json& json) {
     fields.read("validation_share", config.validation_share, 0.001, 0.9);
     fields.read("patience", config.patience, 0, most_epochs);
     fields.read("max_bad_steps", config.max_bad_steps, 1, 1'000'000);
+    fields.read("tensorboard", config.tensorboard);
     if (const Json* object = fields.object("optimizer"))
         config.optimizer = read_optimizer(*object);
     if (const Json* object = fields.object("schedule"))
@@ -150,6 +151,7 @@ Json RunConfig::to_json() const {
     json["validation_share"] = validation_share;
     json["patience"] = patience;
     json["max_bad_steps"] = max_bad_steps;
+    json["tensorboard"] = tensorboard;
     json["optimizer"] = {{"kind", optimizer.kind},
                          {"learning_rate", optimizer.learning_rate},
                          {"momentum", optimizer.momentum},

@@ -64,6 +64,7 @@ struct RunConfig {
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part
     std::int64_t patience = 0;       ///< early stopping after so many evaluations without a better one; 0: never
     std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss or gradient before the run fails
+    bool tensorboard = true; ///< event files for TensorBoard in the run's folder
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     AugmentationConfig augmentation;

@@ -155,6 +155,8 @@ void Trainer::tell_setup() {
         warn(events_, text);
     for (const auto& fallback : setup_.fallbacks)
         events_.send(fallback_event(fallback));
+    if (setup_.config.tensorboard)
+        events_.begin_tensorboard(folder_.tensorboard());
     events_.send(plan_event(setup_));
     events_.take_back_after(state_.step);
     write_passport();
