@@ -74,16 +74,18 @@ std::vector<std::string> NetworkRegistry::names() const {
     return names;
 }
 
-ForwardGraph build_forward(const NetworkSpec& spec, std::int64_t batch, NormMode mode, double label_smoothing) {
+ForwardGraph build_forward(const NetworkSpec& spec, std::int64_t batch, NormMode mode, const LossSettings& loss) {
     register_all_networks();
     ForwardGraph forward;
     GraphBuilder builder(forward.graph);
     forward.images = builder.input("images", {batch, spec.channels, spec.height, spec.width});
     forward.labels = builder.input("labels", {batch}, DType::i32);
     forward.logits = NetworkRegistry::instance().find(spec.network).build(builder, spec, forward.images, mode);
-    forward.loss =
-        builder.apply("cross_entropy", {forward.logits, forward.labels}, {{"label_smoothing", label_smoothing}})
-            .front();
+    std::vector<TensorId> scored{forward.logits, forward.labels};
+    if (loss.class_weights) {
+        scored.push_back(builder.buffer(class_weights_name, {spec.classes}, {Initializer::Kind::constant, 1.0}));
+    }
+    forward.loss = builder.apply("cross_entropy", scored, {{"label_smoothing", loss.label_smoothing}}).front();
     forward.correct = builder.apply_one("correct_count", {forward.logits, forward.labels});
     for (const TensorId kept : {forward.logits, forward.loss, forward.correct}) {
         forward.graph.keep(kept);

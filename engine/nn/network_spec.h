@@ -60,6 +60,13 @@ private:
 /// Fills the registry with the engine's own networks; further calls do nothing. The functions of this header call it.
 void register_all_networks();
 
+/// The cross entropy at the end of a network.
+struct LossSettings {
+    double label_smoothing = 0;
+    bool class_weights = false; ///< weighted by the buffer class_weights_name, [classes], from 1 each
+};
+inline constexpr const char* class_weights_name = "class_weights";
+
 /// The forward graph of a network for a batch: inputs "images" [batch,C,H,W] and "labels" i32 [batch], kept outputs
 /// logits, loss, correct.
 struct ForwardGraph {
@@ -67,6 +74,6 @@ struct ForwardGraph {
     TensorId images = no_tensor, labels = no_tensor, logits = no_tensor, loss = no_tensor, correct = no_tensor;
 };
 [[nodiscard]] ForwardGraph build_forward(const NetworkSpec& spec, std::int64_t batch, NormMode mode,
-                                         double label_smoothing = 0.0);
+                                         const LossSettings& loss = {});
 
 } // namespace espalier

@@ -33,8 +33,9 @@ constexpr const char* evaluation_history_name = "evaluation_history";
 constexpr std::size_t bytes_at_once = std::size_t{4} << 20;
 
 bool is_working_memory(const std::string& name, const std::string& slot) {
-    return name == step_block::name || name == loss_scale_name || name == good_steps_name || name == history_name ||
-           name == evaluation_history_name || slot == gradient_sum_slot || DeviceData::is_buffer(name);
+    return name == step_block::name || name == class_weights_name || name == loss_scale_name ||
+           name == good_steps_name || name == history_name || name == evaluation_history_name ||
+           slot == gradient_sum_slot || DeviceData::is_buffer(name);
 }
 
 void record_evaluation(ForwardGraph& forward) {
@@ -45,10 +46,14 @@ void record_evaluation(ForwardGraph& forward) {
     builder.apply("record", {step, forward.loss, forward.correct}, {}, {history});
 }
 
+LossSettings loss_of(const RunConfig& config) {
+    return {.label_smoothing = config.label_smoothing, .class_weights = config.class_weights != "none"};
+}
+
 } // namespace
 
 Graph training_graph(const RunConfig& config) {
-    const auto forward = build_forward(config.network, config.batch, NormMode::training, config.label_smoothing);
+    const auto forward = build_forward(config.network, config.batch, NormMode::training, loss_of(config));
     const auto update =
         make_update(config.optimizer, {.accumulate = config.accumulation > 1}, {forward.loss, forward.correct});
     return compile("", forward, config.toggles, update).compiled.graph;
@@ -70,7 +75,7 @@ const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, Up
     const std::string key = "train " + std::to_string(batch) + (parts.apply ? " apply" : "");
     auto found = steps_.find(key);
     if (found == steps_.end()) {
-        auto forward = build_forward(config_.network, batch, NormMode::training, config_.label_smoothing);
+        auto forward = build_forward(config_.network, batch, NormMode::training, loss_of(config_));
         if (data_)
             data_->feed(forward, DeviceData::Use::training);
         const auto update = make_update(config_.optimizer, parts, {forward.loss, forward.correct});
@@ -141,6 +146,10 @@ void NetworkSession::load(const ParameterStore& store) {
     for (const auto& name : session_.names()) {
         if (const auto* value = loss_scale_value(name))
             session_.set(name, std::vector{static_cast<float>(*value)});
+        if (name == class_weights_name) {
+            const auto classes = static_cast<std::size_t>(config_.network.classes);
+            session_.set(name, class_weights_.empty() ? std::vector(classes, 1.0F) : class_weights_);
+        }
         const auto [parameter, slot] = parameter_and_slot(name);
         if (is_working_memory(name, slot))
             continue;

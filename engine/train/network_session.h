@@ -72,6 +72,10 @@ public:
     void prepare_training(std::int64_t batch);
     void prepare_evaluation(std::int64_t batch);
 
+    /// Weights of the classes in the loss of training steps, where the configuration weighs them; 1 each if never set.
+    /// In force from the next load() on. Requires one a class.
+    void set_class_weights(std::vector<float> weights) { class_weights_ = std::move(weights); }
+
     /// Puts the store's values and slots into the plans; slots that the store lacks become zero. The first load(), and
     /// the first after release(), brings the data to the device too. Throws ConfigError if a value is missing or of
     /// another size, and DataError if an image cannot be read.
@@ -156,6 +160,7 @@ private:
     double* loss_scale_value(const std::string& name);
 
     RunConfig config_;
+    std::vector<float> class_weights_; ///< empty: 1 each
     Backend& backend_;
     Session session_;
     bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done

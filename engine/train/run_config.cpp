@@ -112,6 +112,7 @@ RunConfig RunConfig::from_json(const Json& json) {
     fields.read("tuning_seconds", config.tuning_seconds, 0, 3600);
     fields.read("accumulation", config.accumulation, 1, 256);
     fields.read("label_smoothing", config.label_smoothing, 0, 0.99);
+    fields.read_choice("class_weights", config.class_weights, {"none", "balanced"});
     fields.read("validation_share", config.validation_share, 0.001, 0.9);
     fields.read("patience", config.patience, 0, most_epochs);
     fields.read("max_bad_steps", config.max_bad_steps, 1, 1'000'000);
@@ -148,6 +149,7 @@ Json RunConfig::to_json() const {
     json["tuning_seconds"] = tuning_seconds;
     json["accumulation"] = accumulation;
     json["label_smoothing"] = label_smoothing;
+    json["class_weights"] = class_weights;
     json["validation_share"] = validation_share;
     json["patience"] = patience;
     json["max_bad_steps"] = max_bad_steps;

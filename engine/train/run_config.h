@@ -61,6 +61,7 @@ struct RunConfig {
     double tuning_seconds = 60; ///< of timing algorithms between the first updates, at most (GPU); 0: none
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
+    std::string class_weights = "none"; ///< of the loss in training: none, balanced (data/class_balance.h)
     double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part
     std::int64_t patience = 0;       ///< early stopping after so many evaluations without a better one; 0: never
     std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss or gradient before the run fails

@@ -5,6 +5,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/user_folders.h"
+#include "data/class_balance.h"
 #include "train/precision.h"
 #include "train/resources.h"
 
@@ -85,7 +86,7 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
         try {
             choice = choose_precision(*backend_for(untimed), setup.config, candidates);
         } catch (const OutOfMemory& error) { // the plan will find out, and has rungs for it
-            setup.backend->enter_thread(); // the other one may not have come so far as to choose the same device
+            setup.backend->enter_thread();   // the other one may not have come so far as to choose the same device
             choice.note = "The precision is " + choice.precision + ", without a self-test: " + error.what();
         }
         toggles.precision = choice.precision;
@@ -294,6 +295,8 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
         return setup;
     place_data(setup);
     plan(setup);
+    if (setup.config.class_weights == "balanced")
+        setup.network->set_class_weights(balanced_class_weights(setup.sets.train));
     add_notes(setup);
     return setup;
 }

@@ -156,6 +156,11 @@ void add_linear_and_losses(std::vector<OpCase>& cases) {
                          "cross_entropy",
                          {data({6, 10}), labels({6}, 10)},
                          {{"label_smoothing", smoothing}}});
+    for (const double smoothing : {0.0, 0.1})
+        cases.push_back({"cross_entropy of weighted classes, smoothing " + std::to_string(smoothing),
+                         "cross_entropy",
+                         {data({6, 4}), labels({6}, 4), given({4}, {0.5F, 2.0F, 0.25F, 1.5F}, Role::buffer)},
+                         {{"label_smoothing", smoothing}}});
     cases.push_back({"cross_entropy batch 1", "cross_entropy", {data({1, 3}), labels({1}, 3)}});
     for (const bool ignore : {true, false})
         cases.push_back({std::string("generalized_dice") + (ignore ? "" : " with background"),

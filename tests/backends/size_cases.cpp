@@ -26,6 +26,10 @@ void add_linear(std::vector<OpCase>& cases) {
 void add_losses(std::vector<OpCase>& cases) {
     cases.push_back(
         {"cross_entropy of 500", "cross_entropy", {data({40, 500}), labels({40}, 500)}, {{"label_smoothing", 0.1}}});
+    cases.push_back({"cross_entropy of 500 weighted",
+                     "cross_entropy",
+                     {data({40, 500}), labels({40}, 500), given({500}, std::vector<float>(500, 0.75F), Role::buffer)},
+                     {{"label_smoothing", 0.1}}});
     cases.push_back({"correct_count of 300", "correct_count", {given({70, 300}), labels({70}, 300)}});
     for (const std::int64_t classes : {8, 21})
         cases.push_back({"generalized_dice of " + std::to_string(classes),

@@ -103,6 +103,7 @@ private slots:
             {"offset must be at least 0", "[-1,0]"});
         row("labels type", {"cross_entropy", {{{6, 10}}, {{6}}}}, {"labels must be i32", "f32"});
         row("labels shape", {"cross_entropy", {{{6, 10}}, labels({5})}}, {"labels must be 6", "is 5"});
+        row("class weights", {"cross_entropy", {{{6, 10}}, labels({6}), {{9}}}}, {"class_weights must be 10", "is 9"});
         row("label smoothing", {"cross_entropy", {{{6, 10}}, labels({6})}, {{"label_smoothing", 1.0}}},
             {"label_smoothing must be at least 0 and less than 1", "1.0"});
         row("dice background", {"generalized_dice", {{{3, 1, 6, 6}}, labels({3, 6, 6})}},

@@ -107,7 +107,7 @@ private slots:
     void results_do_not_depend_on_the_passes() {
         QFETCH(QByteArray, json);
         for (const auto mode : {NormMode::training, NormMode::training_frozen_stats}) {
-            const auto forward = build_forward(spec(json), 3, mode, 0.1);
+            const auto forward = build_forward(spec(json), 3, mode, {.label_smoothing = 0.1});
             const auto plain = compiled(forward, all_off());
             const auto expected = StepValues::of(plain.graph);
             for (const auto& toggles :

@@ -18,6 +18,12 @@
 using namespace espalier;
 using namespace espalier::test;
 
+namespace {
+
+QImage plain_picture(bool rare, int i) { return plain(8, 8, rare ? QColor(200, 10 + i, 0) : QColor(0, 10 + i, 200)); }
+
+} // namespace
+
 class TestTrainer : public QObject {
     Q_OBJECT
 
@@ -25,6 +31,7 @@ private slots:
     void a_run_tells_its_story();
     void accumulation_equals_a_larger_batch();
     void the_test_part_is_measured_once_at_the_end();
+    void balanced_classes_weigh_the_same();
     void learning_lowers_the_loss();
     void best_and_last_are_kept_and_old_ones_go();
     void early_stopping();
@@ -141,6 +148,41 @@ void TestTrainer::the_test_part_is_measured_once_at_the_end() {
     QCOMPARE(evaluations[2]["images"], Json(20));
     // The last checkpoint holds the last weights again, not those that were tested.
     QCOMPARE(run.last().info.step, std::int64_t{8});
+}
+
+void TestTrainer::balanced_classes_weigh_the_same() {
+    // As many images of each class: the weights are 1, and change nothing.
+    const auto losses = [](const std::string& data, const std::string& weights) {
+        SmallRun run({"data=" + data, "class_weights=" + weights, "epochs=2", "batch=8", "seed=3"});
+        EventLog log;
+        const auto outcome = run.train(log);
+        if (outcome.phase != "finished" || run.last().store.has("class_weights"))
+            qFatal("%s", outcome.reason.c_str());
+        std::vector<double> values;
+        for (const auto& loss : log.column("loss"))
+            values.push_back(loss);
+        return values;
+    };
+    const auto without = losses("synthetic:1x8x8,3,60", "none"), equal = losses("synthetic:1x8x8,3,60", "balanced");
+    QCOMPARE(without.size(), equal.size());
+    for (std::size_t i = 0; i < without.size(); ++i)
+        QVERIFY2(std::abs(without[i] - equal[i]) < 1e-4, qPrintable(QString::number(i)));
+
+    // Twice as many of one class as of the other: its images count less.
+    QTemporaryDir directory;
+    const auto folder = directory.path().toStdString();
+    for (int i = 0; i < 60; ++i) {
+        const bool rare = i % 3 == 0;
+        const auto name = std::filesystem::path(folder) / (rare ? "rare" : "often") / (std::to_string(i) + ".png");
+        std::filesystem::create_directories(name.parent_path());
+        const auto bytes = encoded(plain_picture(rare, i), "png");
+        std::ofstream(name, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    }
+    const auto uneven = losses("folder:" + folder, "none"), weighted = losses("folder:" + folder, "balanced");
+    QCOMPARE(uneven.size(), weighted.size());
+    // The first one is log 2 whatever the weights are: all classes are as probable then.
+    QVERIFY(std::abs(uneven.back() - weighted.back()) > 1e-3);
 }
 
 void TestTrainer::learning_lowers_the_loss() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/reference/softmax.h"
+#include "graph/ops/arguments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +14,29 @@ double target(std::int64_t k, std::int64_t label, double smoothing, std::int64_t
     return (k == label ? 1 - smoothing : 0.0) + smoothing / static_cast<double>(classes);
 }
 
-/// -mean over the batch of sum_k target_k log p_k.
+/// Weights of the classes, 1 where none are given.
+struct ClassWeights {
+    const double* values; ///< [classes] or null
+
+    double operator[](std::int64_t k) const { return values ? values[k] : 1.0; }
+    /// By what the sum over the batch is divided: its mean weight times its size.
+    [[nodiscard]] double total(const std::int32_t* labels, std::int64_t rows) const {
+        double sum = 0;
+        for (std::int64_t n = 0; n < rows; ++n)
+            sum += (*this)[labels[n]];
+        return sum;
+    }
+};
+
+/// -sum over the batch of sum_k w_k target_k log p_k, divided by the sum of the labels' weights.
 Compute cross_entropy(const Graph& graph, const Op& op) {
     const AxisView view(input_shape(graph, op, 0), 1);
     const auto smoothing = op.attributes.real("label_smoothing");
+    const bool weighted = input_at(op, 2) != no_tensor;
     return [=](const Arrays& arrays) {
         const auto* logits = arrays.in(0);
         const auto* labels = arrays.in<std::int32_t>(1);
+        const ClassWeights weights{weighted ? arrays.in(2) : nullptr};
         std::vector<double> probabilities(static_cast<std::size_t>(view.outer * view.length));
         softmax_over(view, logits, probabilities.data());
         double loss = 0;
@@ -30,9 +47,9 @@ Compute cross_entropy(const Graph& graph, const Op& op) {
             for (std::int64_t k = 0; k < view.length; ++k)
                 sum += std::exp(row[k] - largest);
             for (std::int64_t k = 0; k < view.length; ++k)
-                loss -= target(k, labels[n], smoothing, view.length) * (row[k] - largest - std::log(sum));
+                loss -= weights[k] * target(k, labels[n], smoothing, view.length) * (row[k] - largest - std::log(sum));
         }
-        arrays.out(0)[0] = loss / static_cast<double>(view.outer);
+        arrays.out(0)[0] = loss / weights.total(labels, view.outer);
         if (auto* out = arrays.out(1))
             std::ranges::copy(probabilities, out);
     };
@@ -41,14 +58,21 @@ Compute cross_entropy(const Graph& graph, const Op& op) {
 Compute cross_entropy_gradient(const Graph& graph, const Op& op) {
     const AxisView view(input_shape(graph, op, 0), 1);
     const auto smoothing = op.attributes.real("label_smoothing");
+    const bool weighted = input_at(op, 3) != no_tensor;
     return [=](const Arrays& arrays) {
         const auto* labels = arrays.in<std::int32_t>(1);
-        const auto factor = arrays.in(2)[0] / static_cast<double>(view.outer);
-        for (std::int64_t n = 0; n < view.outer; ++n)
+        const ClassWeights weights{weighted ? arrays.in(3) : nullptr};
+        const auto factor = arrays.in(2)[0] / weights.total(labels, view.outer);
+        for (std::int64_t n = 0; n < view.outer; ++n) {
+            double whole = 0; // of the weighted targets
+            for (std::int64_t k = 0; k < view.length; ++k)
+                whole += weights[k] * target(k, labels[n], smoothing, view.length);
             for (std::int64_t k = 0; k < view.length; ++k) {
                 const auto at = view.at(n, k, 0);
-                arrays.out(0)[at] = factor * (arrays.in(0)[at] - target(k, labels[n], smoothing, view.length));
+                arrays.out(0)[at] =
+                    factor * (arrays.in(0)[at] * whole - weights[k] * target(k, labels[n], smoothing, view.length));
             }
+        }
     };
 }
 

@@ -14,6 +14,13 @@ void expect_labels(const Arguments& arguments, std::size_t index, const Shape& s
     arguments.expect_type(index, "labels", DType::i32);
 }
 
+/// Weights of the classes, which may be left out.
+void expect_class_weights(const Arguments& arguments, std::size_t index, const Shape& scores) {
+    arguments.expect_shape(index, "class_weights", {scores[1]}, /*optional=*/true);
+    if (arguments.given(index))
+        arguments.expect_type(index, "class_weights", DType::f32);
+}
+
 void expect_smoothing(const Arguments& arguments) {
     const auto smoothing = arguments.attributes().real("label_smoothing", 0.0);
     if (!(smoothing >= 0 && smoothing < 1))
@@ -32,19 +39,21 @@ void expect_dice_settings(const Arguments& arguments, const Shape& logits) {
 
 std::vector<OutputSpec> infer_cross_entropy(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(2, 2);
+    arguments.expect_count(2, 3);
     const auto& logits = arguments.shape(0, "logits", 2);
     expect_labels(arguments, 1, logits);
+    expect_class_weights(arguments, 2, logits);
     expect_smoothing(arguments);
     return {{{1}}, {logits}};
 }
 
 std::vector<OutputSpec> infer_cross_entropy_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(3, 3);
+    arguments.expect_count(3, 4);
     const auto& probabilities = arguments.shape(0, "probabilities", 2);
     expect_labels(arguments, 1, probabilities);
     arguments.expect_shape(2, "gloss", {1});
+    expect_class_weights(arguments, 3, probabilities);
     expect_smoothing(arguments);
     return {{probabilities}};
 }
@@ -84,10 +93,15 @@ std::vector<TensorId> cross_entropy_gradient(const GradientRequest& request) {
     expect_no_label_gradient(request);
     if (request.output_gradients[1] != no_tensor)
         Arguments(request.builder.graph(), request.op).refuse("only its loss has a gradient, not its probabilities.");
-    return {request.builder.apply_one("cross_entropy_gradient",
-                                      {request.op.outputs[1], request.op.inputs[1], request.output_gradients[0]},
-                                      request.op.attributes),
-            no_tensor};
+    std::vector<TensorId> inputs{request.op.outputs[1], request.op.inputs[1], request.output_gradients[0]};
+    std::vector<TensorId> gradients(request.op.inputs.size(), no_tensor);
+    if (const auto weights = input_at(request.op, 2); weights != no_tensor) {
+        if (request.wanted[2])
+            Arguments(request.builder.graph(), request.op).refuse("has no gradient of its class weights.");
+        inputs.push_back(weights);
+    }
+    gradients[0] = request.builder.apply_one("cross_entropy_gradient", inputs, request.op.attributes);
+    return gradients;
 }
 
 std::vector<TensorId> dice_gradient(const GradientRequest& request) {

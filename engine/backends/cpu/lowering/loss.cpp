@@ -27,6 +27,38 @@ double softmax_row(const float* x, std::int64_t count, std::int64_t stride, doub
     return highest + std::log(sum);
 }
 
+/// What class weights make of a row's loss: the sum over classes of w_k target_k, and each of its terms.
+struct WeightedTargets {
+    std::int64_t classes;
+    double smoothing;
+    const float* weights; ///< [classes] or null: all 1
+
+    [[nodiscard]] double weight(std::int64_t k) const {
+        return weights != nullptr ? static_cast<double>(weights[k]) : 1.0;
+    }
+    [[nodiscard]] double at(std::int64_t k, std::int64_t label) const {
+        return weight(k) * ((k == label ? 1.0 - smoothing : 0.0) + smoothing / static_cast<double>(classes));
+    }
+    [[nodiscard]] double sum(std::int64_t label) const {
+        if (weights == nullptr) {
+            return 1.0;
+        }
+        double all = 0.0;
+        for (std::int64_t k = 0; k < classes; ++k) {
+            all += at(k, label);
+        }
+        return all;
+    }
+    /// By what the sum over the batch is divided.
+    [[nodiscard]] double total(const std::int32_t* labels, std::int64_t rows) const {
+        double all = 0.0;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            all += weight(labels[row]);
+        }
+        return all;
+    }
+};
+
 Lowered lower_cross_entropy(const Context& c) {
     Lowered result = c.plain();
     const std::int64_t rows = c.input(0).shape[0];
@@ -36,6 +68,7 @@ Lowered lower_cross_entropy(const Context& c) {
     result.kernel = loop_kernel(c, "cross entropy", [rows, classes, smoothing](const Arguments& a) {
         const float* logits = a.in(0);
         const auto* labels = a.in_as<const std::int32_t>(1);
+        const WeightedTargets targets{classes, smoothing, a.in(2)};
         auto* p = a.scratch<double>();
         double total = 0.0;
         for (std::int64_t row = 0; row < rows; ++row) {
@@ -43,15 +76,16 @@ Lowered lower_cross_entropy(const Context& c) {
             const double log_sum = softmax_row(x, classes, 1, p);
             double sum = 0.0;
             for (std::int64_t i = 0; i < classes; ++i) {
-                sum += static_cast<double>(x[i]);
+                sum += targets.weight(i) * static_cast<double>(x[i]);
                 if (a.out(1) != nullptr) {
                     a.out(1)[row * classes + i] = static_cast<float>(p[i]);
                 }
             }
-            const double at_label = static_cast<double>(x[labels[row]]);
-            total += log_sum - (1.0 - smoothing) * at_label - smoothing * sum / static_cast<double>(classes);
+            const double at_label = targets.weight(labels[row]) * static_cast<double>(x[labels[row]]);
+            total += targets.sum(labels[row]) * log_sum - (1.0 - smoothing) * at_label -
+                     smoothing * sum / static_cast<double>(classes);
         }
-        *a.out(0) = static_cast<float>(total / static_cast<double>(rows));
+        *a.out(0) = static_cast<float>(total / targets.total(labels, rows));
     });
     return result;
 }
@@ -63,13 +97,13 @@ Lowered lower_cross_entropy_gradient(const Context& c) {
     const double smoothing = c.op.attributes.real("label_smoothing", 0.0);
     result.kernel = loop_kernel(c, "cross entropy gradient", [rows, classes, smoothing](const Arguments& a) {
         const auto* labels = a.in_as<const std::int32_t>(1);
-        const double factor = static_cast<double>(*a.in(2)) / static_cast<double>(rows);
+        const WeightedTargets targets{classes, smoothing, a.in(3)};
+        const double factor = static_cast<double>(*a.in(2)) / targets.total(labels, rows);
         for (std::int64_t row = 0; row < rows; ++row) {
+            const double whole = targets.sum(labels[row]);
             for (std::int64_t i = 0; i < classes; ++i) {
-                const double target =
-                    (i == labels[row] ? 1.0 - smoothing : 0.0) + smoothing / static_cast<double>(classes);
                 const double p = static_cast<double>(a.in(0)[row * classes + i]);
-                a.out(0)[row * classes + i] = static_cast<float>(factor * (p - target));
+                a.out(0)[row * classes + i] = static_cast<float>(factor * (p * whole - targets.at(i, labels[row])));
             }
         }
     });

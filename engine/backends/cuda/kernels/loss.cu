@@ -124,6 +124,87 @@ __device__ void for_each_score_row(const Scores& s, double* scratch, double fact
     }
 }
 
+/// sums[0] = the sum of the labels' weights, sums[1] = that of all; one block.
+__global__ void __launch_bounds__(end_threads) weight_sums_kernel(const int* labels, ClassWeights weights, Scores s) {
+    __shared__ double shared[32];
+    double of_labels = 0;
+    for (std::int64_t row = threadIdx.x; row < s.rows; row += blockDim.x) {
+        const int label = labels[row];
+        of_labels += label >= 0 && label < s.classes ? static_cast<double>(weights.values[label]) : nan("");
+    }
+    of_labels = block_sum(of_labels, shared);
+    __syncthreads(); // `shared` is used again
+    double of_all = 0;
+    for (std::int64_t k = threadIdx.x; k < s.classes; k += blockDim.x)
+        of_all += static_cast<double>(weights.values[k]);
+    of_all = block_sum(of_all, shared);
+    if (threadIdx.x == 0) {
+        weights.sums[0] = of_labels;
+        weights.sums[1] = of_all;
+    }
+}
+
+/// Rows of the weighted loss; divided by the sum of weights in the end. As cross_entropy_kernel.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    weighted_cross_entropy_kernel(const T* logits, const int* labels, ClassWeights weights, T* probabilities,
+                                  double* scratch, Scores s, float smoothing) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const double rest = static_cast<double>(smoothing) / static_cast<double>(s.classes);
+    for (auto row = grid_index() / 32; row < s.rows; row += grid_size() / 32) {
+        const T* x = logits + row * s.classes;
+        float highest = -INFINITY;
+        for (std::int64_t k = lane; k < s.classes; k += 32)
+            highest = fmaxf(highest, to_float(x[k]));
+        highest = warp_max(highest);
+        float exponentials = 0;
+        double all = 0; // of weighted logits below the highest
+        for (std::int64_t k = lane; k < s.classes; k += 32) {
+            const float below = to_float(x[k]) - highest;
+            exponentials += expf(below);
+            all += static_cast<double>(weights.values[k]) * below;
+        }
+        exponentials = warp_sum(exponentials);
+        if (probabilities != nullptr)
+            for (std::int64_t k = lane; k < s.classes; k += 32)
+                probabilities[row * s.classes + k] = from_float<T>(expf(to_float(x[k]) - highest) / exponentials);
+        all = warp_sum(all);
+        if (lane == 0) {
+            const int label = labels[row];
+            const bool known = label >= 0 && label < s.classes;
+            const double weight = known ? (1.0 - smoothing) * weights.values[label] : nan("");
+            const double at_label = known ? to_float(x[label]) - highest : nan("");
+            const double log_sum = logf(exponentials);
+            // Without smoothing a logit of minus infinity costs nothing.
+            scratch[row] =
+                weight * (log_sum - at_label) + (smoothing == 0.0F ? 0.0 : rest * (weights.sums[1] * log_sum - all));
+        }
+    }
+}
+
+/// *loss = the sum of the rows divided by that of the labels' weights; one block.
+__global__ void __launch_bounds__(end_threads)
+    weighted_mean_kernel(const double* rows, std::int64_t count, const double* sum_of_weights, float* loss) {
+    finish(rows, count, 1.0 / *sum_of_weights, loss);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    weighted_cross_entropy_gradient_kernel(const T* probabilities, const int* labels, ClassWeights weights,
+                                           const float* gloss, T* glogits, Scores s, float smoothing) {
+    const double factor = static_cast<double>(*gloss) / weights.sums[0];
+    const double rest = static_cast<double>(smoothing) / static_cast<double>(s.classes);
+    for (auto i = grid_index(); i < s.rows * s.classes; i += grid_size()) {
+        const auto row = i / s.classes;
+        const auto k = i - row * s.classes;
+        const int label = labels[row];
+        const double at_label = label >= 0 && label < s.classes ? (1.0 - smoothing) * weights.values[label] : nan("");
+        const double whole = at_label + rest * weights.sums[1];
+        const double target = (k == label ? at_label : 0.0) + rest * weights.values[k];
+        glogits[i] = from_float<T>(static_cast<float>(factor * (to_float(probabilities[i]) * whole - target)));
+    }
+}
+
 template <class T>
 __global__ void __launch_bounds__(end_threads)
     cross_entropy_kernel(const T* logits, const int* labels, float* loss, T* probabilities, double* scratch, Scores s,
@@ -229,10 +310,19 @@ void launch_softmax_gradient(const void* y, const void* gy, void* gx, const Soft
     });
 }
 
-void launch_cross_entropy(const void* logits, const int* labels, float* loss, void* probabilities, double* scratch,
-                          const Scores& scores, float smoothing, cudaStream_t stream) {
+void launch_cross_entropy(const void* logits, const int* labels, const ClassWeights& weights, float* loss,
+                          void* probabilities, double* scratch, const Scores& scores, float smoothing,
+                          cudaStream_t stream) {
     with_type(scores.type, [&](auto element) {
         using T = decltype(element);
+        if (weights.values != nullptr) {
+            weight_sums_kernel<<<1, end_threads, 0, stream>>>(labels, weights, scores);
+            weighted_cross_entropy_kernel<<<blocks_for(scores.rows * 32, threads), threads, 0, stream>>>(
+                static_cast<const T*>(logits), labels, weights, static_cast<T*>(probabilities), scratch, scores,
+                smoothing);
+            weighted_mean_kernel<<<1, end_threads, 0, stream>>>(scratch, scores.rows, weights.sums, loss);
+            return;
+        }
         launch_rows(scores, scratch, 1.0 / static_cast<double>(scores.rows), loss, stream,
                     [&](unsigned blocks, int block_threads) {
                         cross_entropy_kernel<<<blocks, block_threads, 0, stream>>>(
@@ -242,10 +332,18 @@ void launch_cross_entropy(const void* logits, const int* labels, float* loss, vo
     });
 }
 
-void launch_cross_entropy_gradient(const void* probabilities, const int* labels, const float* gloss, void* glogits,
-                                   const Scores& scores, float smoothing, cudaStream_t stream) {
+void launch_cross_entropy_gradient(const void* probabilities, const int* labels, const ClassWeights& weights,
+                                   const float* gloss, void* glogits, const Scores& scores, float smoothing,
+                                   cudaStream_t stream) {
     with_type(scores.type, [&](auto element) {
         using T = decltype(element);
+        if (weights.values != nullptr) {
+            weight_sums_kernel<<<1, end_threads, 0, stream>>>(labels, weights, scores);
+            weighted_cross_entropy_gradient_kernel<<<blocks_for(scores.rows * scores.classes, threads), threads, 0,
+                                                     stream>>>(static_cast<const T*>(probabilities), labels, weights,
+                                                               gloss, static_cast<T*>(glogits), scores, smoothing);
+            return;
+        }
         cross_entropy_gradient_kernel<<<blocks_for(scores.rows * scores.classes, threads), threads, 0, stream>>>(
             static_cast<const T*>(probabilities), labels, gloss, static_cast<T*>(glogits), scores, smoothing);
     });

@@ -13,13 +13,16 @@ std::size_t row_values(const Scores& scores) { return static_cast<std::size_t>(s
 
 float smoothing_of(const Context& c) { return static_cast<float>(c.op.attributes.real("label_smoothing", 0.0)); }
 
+constexpr std::size_t weight_sums = 2 * sizeof(double);
+
 Lowered lower_cross_entropy(const Context& c) {
     Lowered result = c.plain();
     const auto scores = scores_of(c);
-    result.workspace = row_values(scores);
-    result.kernel = launch_kernel(c, "cross entropy", [scores, smoothing = smoothing_of(c)](const Arguments& a) {
-        launch_cross_entropy(a.in(0), a.in_i32(1), a.out_f32(0), a.out(1), a.scratch<double>(), scores, smoothing,
-                             a.stream);
+    const auto rows = row_values(scores);
+    result.workspace = rows + (c.has_input(2) ? weight_sums : 0);
+    result.kernel = launch_kernel(c, "cross entropy", [scores, rows, smoothing = smoothing_of(c)](const Arguments& a) {
+        launch_cross_entropy(a.in(0), a.in_i32(1), {a.in_f32(2), a.scratch<double>(rows)}, a.out_f32(0), a.out(1),
+                             a.scratch<double>(), scores, smoothing, a.stream);
     });
     return result;
 }
@@ -27,9 +30,11 @@ Lowered lower_cross_entropy(const Context& c) {
 Lowered lower_cross_entropy_gradient(const Context& c) {
     Lowered result = c.plain();
     result.in_place = {{0, 0}};
+    result.workspace = c.has_input(3) ? weight_sums : 0;
     result.kernel = launch_kernel(
         c, "cross entropy gradient", [scores = scores_of(c), smoothing = smoothing_of(c)](const Arguments& a) {
-            launch_cross_entropy_gradient(a.in(0), a.in_i32(1), a.in_f32(2), a.out(0), scores, smoothing, a.stream);
+            launch_cross_entropy_gradient(a.in(0), a.in_i32(1), {a.in_f32(3), a.scratch<double>()}, a.in_f32(2),
+                                          a.out(0), scores, smoothing, a.stream);
         });
     return result;
 }
