@@ -39,18 +39,4 @@ std::optional<Totals> evaluate(NetworkSession& network, BatchFeed& feed, const s
     return std::nullopt;
 }
 
-std::vector<std::int64_t> confusion_matrix(NetworkSession& network, Loader& loader, std::int64_t classes) {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(classes * classes), 0);
-    loader.start(0, 0, 1);
-    while (const Batch* batch = loader.next()) {
-        const auto probabilities = network.probabilities(batch->images, batch->count);
-        for (std::int64_t i = 0; i < batch->count; ++i) {
-            const auto row = probabilities.begin() + i * classes;
-            const auto predicted = std::max_element(row, row + classes) - row;
-            ++counts[static_cast<std::size_t>(batch->labels[static_cast<std::size_t>(i)] * classes + predicted)];
-        }
-    }
-    return counts;
-}
-
 } // namespace espalier

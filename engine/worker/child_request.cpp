@@ -145,7 +145,8 @@ void answer(const protocol::Request& request) {
 } // namespace
 
 bool is_for_child(const std::string& request) {
-    return request == "plan" || request == "predict" || request == "evaluate" || request == "export";
+    return request == "plan" || request == "predict" || request == "evaluate" || request == "confusion" ||
+           request == "export";
 }
 
 Json answer_in_child(const std::string& request, const Json& arguments, const RequestContext& context,

@@ -41,6 +41,8 @@ const RequestFunctions& request_functions() {
         {"plan", answer_plan},
         {"predict", answer_predict},
         {"evaluate", answer_evaluate},
+        {"confusion", answer_confusion},
+        {"cell_images", answer_cell_images},
     };
     return functions;
 }

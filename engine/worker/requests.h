@@ -55,6 +55,9 @@ Json answer_plan(const Json& arguments, const RequestContext& context);
 Json answer_predict(const Json& arguments, const RequestContext& context);
 Json answer_evaluate(const Json& arguments, const RequestContext& context);
 Json answer_export(const Json& arguments, const RequestContext& context);
+// What a network confuses: requests_results.cpp
+Json answer_confusion(const Json& arguments, const RequestContext& context);
+Json answer_cell_images(const Json& arguments, const RequestContext& context);
 
 /// The text argument; throws ConfigError naming it if it is absent or no text.
 [[nodiscard]] std::string required_text(const Json& arguments, const char* key);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "data/class_mapping.h"
 #include "data/image_decoder.h"
 #include "io/exports.h"
 #include "io/onnx_export.h"
 #include "io/run_folder.h"
+#include "worker/evaluation_set.h"
 #include "worker/onnx_comparison.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
@@ -27,24 +27,6 @@ Image read_image(const Json& arguments, const NetworkSpec& network) {
             "the image", network.channels, enough);
     }
     return decode_image_file(required_text(arguments, "image"), network.channels, enough);
-}
-
-/// The part that tells most about unseen images, or the one that is asked for.
-SampleSet set_to_evaluate(const std::string& data, const std::string& part, const CheckpointInfo& trained,
-                          const RequestContext& context) {
-    OpenOptions options{.image = ImageShape{trained.network.channels, trained.network.height, trained.network.width},
-                        .watch = {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }}};
-    const auto whole = open_dataset(data, options);
-    for (const auto candidate : {Part::test, Part::validation, Part::train})
-        if ((part.empty() || part == name_of(candidate)) && whole->size(candidate) > 0) {
-            options.only = candidate;
-            options.decode = true; // bad files are left out, on all threads
-            auto dataset = open_dataset(data, options);
-            if (!trained.class_names.empty())
-                dataset = with_classes(std::move(dataset), trained.class_names);
-            return all_of(std::move(dataset), candidate);
-        }
-    throw DataError("The data set " + data + " has no images in a part named \"" + part + "\".");
 }
 
 /// What the run was trained on that a checkpoint's file lies in; empty where it lies elsewhere.
@@ -107,8 +89,9 @@ Json answer_predict(const Json& arguments, const RequestContext& context) {
 
 Json answer_evaluate(const Json& arguments, const RequestContext& context) {
     TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
-    const auto set =
-        set_to_evaluate(required_text(arguments, "data"), optional_text(arguments, "part"), model.info(), context);
+    const auto set = set_to_evaluate({.data = required_text(arguments, "data")}, optional_text(arguments, "part"),
+                                     model.info(), [&] { return context.stop.stop_requested(); })
+                         .set;
     const auto totals = model.evaluate(set, [&] { return context.stop.stop_requested(); });
     context.check();
     return {{"set", name_of(set.part)},

@@ -64,7 +64,7 @@ std::vector<float> TrainedModel::probabilities(std::span<const std::uint8_t> pix
     return network_->probabilities(values, count);
 }
 
-std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::function<bool()>& leave) {
+void TrainedModel::check_fits(const SampleSet& set) const {
     const auto& spec = checkpoint_.info.network;
     const auto& image = set.dataset->image();
     const ImageShape wanted{spec.channels, spec.height, spec.width};
@@ -72,14 +72,45 @@ std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::fu
         throw DataError("The network was trained on " + wanted.text() + " images of " + std::to_string(spec.classes) +
                         " classes; this data set has " + image.text() + " images of " +
                         std::to_string(set.dataset->classes()) + ".");
-    const auto batch = std::min(evaluation_batch, static_cast<std::int64_t>(set.size()));
-    LoaderFeed feed(set, {.batch = batch,
-                          .use = Batches::Use::evaluation,
-                          .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}});
+}
+
+LoaderSettings TrainedModel::loader_settings(const SampleSet& set) const {
+    return {.batch = std::min(evaluation_batch, static_cast<std::int64_t>(set.size())),
+            .use = Batches::Use::evaluation,
+            .statistics = {checkpoint_.info.mean, checkpoint_.info.deviation}};
+}
+
+std::optional<Totals> TrainedModel::evaluate(const SampleSet& set, const std::function<bool()>& leave) {
+    check_fits(set);
+    const auto settings = loader_settings(set);
+    LoaderFeed feed(set, settings);
     for (const auto size : feed.batches().sizes())
         network_->prepare_evaluation(size);
-    make_ready(batch);
+    make_ready(settings.batch);
     return espalier::evaluate(*network_, feed, leave, leave);
+}
+
+bool TrainedModel::examine(const SampleSet& set, const EachImage& each, const std::function<bool()>& leave) {
+    check_fits(set);
+    Loader loader(set, loader_settings(set));
+    for (const auto size : loader.batches().sizes())
+        network_->prepare_evaluation(size);
+    make_ready(loader.batches().sizes().front());
+    const auto classes = static_cast<std::size_t>(checkpoint_.info.network.classes);
+    loader.start(0, 0, 1);
+    std::size_t place = 0;
+    for (;;) {
+        if (!loader.wait(leave))
+            return false;
+        const Batch* batch = loader.next();
+        if (!batch)
+            return true;
+        const auto probabilities = network_->probabilities(batch->images, batch->count);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(batch->count); ++i)
+            each(place++, std::span(probabilities).subspan(i * classes, classes));
+        if (leave && leave())
+            return false;
+    }
 }
 
 } // namespace espalier

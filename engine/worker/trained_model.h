@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "data/loader.h"
 #include "data/resize.h"
 #include "data/sample_set.h"
 #include "io/checkpoint.h"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,8 +44,16 @@ public:
     /// not those of the network.
     [[nodiscard]] std::optional<Totals> evaluate(const SampleSet& set, const std::function<bool()>& leave = {});
 
+    /// Receives an image's place in a set, and the probability of each class.
+    using EachImage = std::function<void(std::size_t place, std::span<const float> probabilities)>;
+    /// Calls `each` for every image of the set, in its order. False if `leave` said yes in between. Throws as
+    /// evaluate().
+    [[nodiscard]] bool examine(const SampleSet& set, const EachImage& each, const std::function<bool()>& leave = {});
+
 private:
     void make_ready(std::int64_t batch);
+    void check_fits(const SampleSet& set) const;
+    [[nodiscard]] LoaderSettings loader_settings(const SampleSet& set) const;
 
     Checkpoint checkpoint_;
     std::unique_ptr<Backend> backend_;

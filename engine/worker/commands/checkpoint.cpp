@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
 #include "io/csv.h"
+#include "io/run_folder.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/protocol.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 
 namespace espalier::commands {
 
@@ -11,13 +18,85 @@ namespace {
 struct Options {
     std::string checkpoint, data, part, format, out;
     std::vector<std::string> images;
-    bool json = false;
+    bool json = false, confusion = false;
 };
 
+std::string percent(const Json& share) {
+    const auto value = protocol::to_double(share);
+    return std::isfinite(value) ? Console::fixed(100 * value, 1) + " %" : "-";
+}
+
+/// Numbers in columns that are as wide as they need, the first column to the left.
+void print_columns(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths.resize(std::max(widths.size(), i + 1));
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string gap(widths[i] - row[i].size(), ' ');
+            line += i == 0 ? row[i] + gap : "  " + gap + row[i];
+        }
+        print_line(line);
+    }
+}
+
+void print_confusion(const Json& answer) {
+    constexpr std::size_t most_columns = 20;
+    std::vector<std::vector<std::string>> rows{{"class", "images", "precision", "recall", "F1"}};
+    for (const auto& one : answer.at("per_class"))
+        rows.push_back({one.at("name").get<std::string>(), Console::count_text(one.at("images").get<std::int64_t>()),
+                        percent(one.at("precision")), percent(one.at("recall")), percent(one.at("f1"))});
+    print_line("");
+    print_columns(rows);
+    const auto& names = answer.at("classes");
+    print_line("");
+    if (names.size() <= most_columns) {
+        rows = {{"truth \\ predicted"}};
+        for (const auto& name : names) {
+            rows.front().push_back(name.get<std::string>());
+            rows.push_back({name.get<std::string>()});
+            rows.back().resize(names.size() + 1, ".");
+        }
+        for (const auto& cell : answer.at("cells"))
+            rows[cell[0].get<std::size_t>() + 1][cell[1].get<std::size_t>() + 1] =
+                std::to_string(cell[2].get<std::int64_t>());
+    } else {
+        auto cells = answer.at("cells").get<std::vector<std::array<std::int64_t, 3>>>();
+        std::erase_if(cells, [](const auto& cell) { return cell[0] == cell[1]; });
+        std::ranges::stable_sort(cells, std::greater(), [](const auto& cell) { return cell[2]; });
+        cells.resize(std::min(cells.size(), most_columns));
+        print_line("Confused most often:");
+        rows = {{"truth", "predicted", "images"}};
+        for (const auto& [truth, predicted, count] : cells)
+            rows.push_back({names.at(static_cast<std::size_t>(truth)).get<std::string>(),
+                            names.at(static_cast<std::size_t>(predicted)).get<std::string>(), std::to_string(count)});
+    }
+    print_columns(rows);
+}
+
+/// What a run's folder means to `confusion`: its best checkpoint, and the data that it was trained with.
+Json confusion(const Options& options) {
+    Json arguments{{"part", options.part}};
+    arguments[RunFolder(options.checkpoint).is_run() ? "path" : "checkpoint"] = options.checkpoint;
+    if (!options.data.empty())
+        arguments["data"] = options.data;
+    return answer_confusion(arguments, {});
+}
+
 int evaluate(const Options& options) {
-    const auto answer = answer_evaluate(
-        {{"checkpoint", checkpoint_file(options.checkpoint).string()}, {"data", options.data}, {"part", options.part}},
-        {});
+    if (options.data.empty() && !(options.confusion && RunFolder(options.checkpoint).is_run()))
+        throw ConfigError("Say what to evaluate on: --data SPEC. (With --confusion and a run's folder it may be left "
+                          "out: then the data of the run are taken.)");
+    const auto answer = options.confusion
+                            ? confusion(options)
+                            : answer_evaluate({{"checkpoint", checkpoint_file(options.checkpoint).string()},
+                                               {"data", options.data},
+                                               {"part", options.part}},
+                                              {});
     if (options.json)
         print_json(answer);
     else
@@ -28,6 +107,8 @@ int evaluate(const Options& options) {
                         : "") +
                    ", loss " + Console::fixed(protocol::to_double(answer.at("loss")), 4) + ", accuracy " +
                    Console::fixed(100 * answer.at("accuracy").get<double>(), 2) + " %");
+    if (options.confusion && !options.json)
+        print_confusion(answer);
     return 0;
 }
 
@@ -80,7 +161,9 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
         return command;
     };
     auto* command = add("eval", "Loss and accuracy of a checkpoint on a data set", evaluate);
-    command->add_option("--data", options->data, "The data set, as `run` takes it")->required();
+    command->add_option("--data", options->data, "The data set, as `run` takes it");
+    command->add_flag("--confusion", options->confusion,
+                      "Also which classes are taken for which, and precision, recall and F1 of each");
     command->add_option("--part", options->part, "train, validation or test; the last that the set has, if not said");
     command->add_flag("--json", options->json, "One line of JSON");
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "data/sample_set.h"
+#include "io/checkpoint.h"
+#include "train/run_config.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+/// Images to measure a network with.
+struct EvaluationSource {
+    std::string data; ///< SPEC of the command line
+    /// The run whose parts are meant, with the data as its configuration names it: where that has no validation part,
+    /// the images that the run held back from its training. Null: the parts of the data set itself.
+    const RunConfig* run = nullptr;
+};
+
+struct EvaluationSet {
+    SampleSet set;                  ///< labelled by the network's classes; files that cannot be used are not in it
+    std::string part;               ///< train, validation or test, as the run has named it
+    std::vector<std::string> parts; ///< all that have images
+};
+
+/// The part that is asked for; if `part` is empty the one that tells most about unseen images: test, validation, or
+/// train, the first that has any. `leave` ends it with an Error of code `stopped`. Throws DataError if the data cannot
+/// be used or have no such part.
+[[nodiscard]] EvaluationSet set_to_evaluate(const EvaluationSource& source, const std::string& part,
+                                            const CheckpointInfo& trained, const std::function<bool()>& leave);
+
+} // namespace espalier
