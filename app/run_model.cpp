@@ -78,6 +78,8 @@ void RunModel::reserve(std::int64_t steps) {
 }
 
 void RunModel::set_smoothing(double weight) {
+    if (weight == loss.weight())
+        return;
     loss.set_weight(weight);
     accuracy.set_weight(weight);
     smooth_for(smoothing_budget_ms);
@@ -115,8 +117,11 @@ void RunModel::apply(const RunEvent& event) {
         take_steps(event);
     } else if (event.type == "hello") { // a worker starts: the first of the run, or after a resume or a fault
         if (protocol::number_at(event.fields, "run", 1) > 1) {
-            markers_.push_back({static_cast<double>(step_), Role::hint,
-                                tr("Went on at step %1").arg(format_count(static_cast<double>(step_)))});
+            if (state_ == RunState::paused)
+                mark_pause(event.time);
+            else
+                markers_.push_back({static_cast<double>(step_), Role::hint,
+                                    tr("Went on at step %1").arg(format_count(static_cast<double>(step_)))});
             note(event, tr("The worker started again (start %1)").arg(protocol::number_at(event.fields, "run", 1)),
                  Role::secondary);
         }
@@ -214,21 +219,31 @@ void RunModel::take_phase(const RunEvent& event) {
     if (is_end(state_))
         return; // the end is told once; only a new worker's hello opens the run again
     if (phase == u"training" || phase == u"evaluating") {
-        if (state_ == RunState::paused)
+        if (state_ == RunState::paused) {
             note(event, tr("Goes on"), Role::secondary);
+            mark_pause(event.time);
+        }
         set_state(RunState::running);
         evaluating_ = phase == u"evaluating";
         return;
     }
     const RunState next = state_named(phase);
-    if (next == RunState::paused)
+    if (next == RunState::paused) {
+        paused_at_ = event.time;
         note(event, tr("Paused at step %1").arg(format_count(static_cast<double>(step_))), Role::attention);
-    else if (next == RunState::preparing)
+    } else if (next == RunState::preparing)
         note(event, tr("Preparing"), Role::secondary);
     else if (is_end(next))
         note(event, why.isEmpty() ? state_title(next) : QStringLiteral("%1: %2").arg(state_title(next), why),
              next == RunState::failed || next == RunState::interrupted ? Role::fault : Role::good);
     set_state(next, why.isEmpty() && next == RunState::failed ? reason_ : why);
+}
+
+void RunModel::mark_pause(double until) {
+    markers_.push_back(
+        {static_cast<double>(step_), Role::hint,
+         tr("Paused at step %1 for %2")
+             .arg(format_count(static_cast<double>(step_)), format_clock(std::max(0.0, until - paused_at_)))});
 }
 
 void RunModel::take_back(std::int64_t step) {

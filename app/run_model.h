@@ -60,6 +60,7 @@ public:
     void reset();
     /// No event will come any more: a run without an end was interrupted.
     void close(const QString& reason = {});
+    /// Weight of what was before in the smoothed curves; the same as before: nothing happens.
     void set_smoothing(double weight);
     /// Goes on with smoothing, a few milliseconds at a time where a long run has got another weight.
     void smooth_for(int budget_ms);
@@ -124,6 +125,7 @@ private:
     void take_fallback(const RunEvent& event);
     void take_samples(const RunEvent& event);
     void take_sample(std::int64_t at, const Json& fields);
+    void mark_pause(double until);
     void take_back(std::int64_t step);
     void extend_phase(const QString& name, Role role);
     void note(const RunEvent& event, const QString& text, Role role = Role::text);
@@ -145,6 +147,7 @@ private:
     int layers_version_ = 0;
     std::int64_t profiled_step_ = 0;
     double profiled_milliseconds_ = 0;
+    double paused_at_ = 0; ///< seconds since 1970
     double images_per_second_ = 0, step_seconds_ = 0;
     double pace_time_ = 0, pace_step_ = 0, event_time_ = 0; ///< where the measured pace began
     Json resources_ = Json::object();

@@ -189,7 +189,8 @@ void RunModel::take_fallback(const RunEvent& event) {
     Json all = change.undo; // of two changes of one setting the earlier one's way back counts
     all.merge_patch(undo_);
     undo_ = std::move(all);
-    markers_.push_back({static_cast<double>(step_), Role::attention, story_});
+    markers_.push_back({static_cast<double>(step_), Role::attention, story_,
+                        change.undo.empty() ? QString() : QStringLiteral("take_back:") + change.rung});
     note(event, tr("Fallback: %1").arg(story_), Role::attention);
 }
 

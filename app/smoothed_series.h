@@ -15,6 +15,7 @@ struct SmoothedSeries {
     void append(std::int64_t step, const std::vector<float>& values);
     void truncate_after(std::int64_t step);
     void set_weight(double weight);
+    [[nodiscard]] double weight() const { return weight_; }
     [[nodiscard]] bool is_level() const { return smooth.size() == raw.size(); }
     /// Smooths the next `most` samples, if there are so many.
     void extend(std::size_t most);

@@ -6,8 +6,8 @@
 #include "plot_ticker.h"
 
 #include <QHBoxLayout>
-#include <QHelpEvent>
-#include <QToolTip>
+#include <QMenu>
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <cmath>
 
@@ -16,7 +16,6 @@ namespace espalier {
 namespace {
 
 constexpr double pen_width = 1.5;               ///< logical pixels
-constexpr double zoom_step = 0.8;               ///< of the visible range for one notch of the wheel
 constexpr QMargins axis_margins(52, 9, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
 /// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
 /// pixels.
@@ -58,6 +57,8 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
     options_ = new QHBoxLayout;
     options_->setSpacing(2);
     top->addLayout(options_);
+    build_menu();
+    top->addWidget(menu_);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(1, 8, 1, 6);
     column->setSpacing(2);
@@ -93,9 +94,27 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
     connect(&Theme::instance(), &Theme::changed, this, &LivePlot::apply_theme);
 }
 
+void LivePlot::build_menu() {
+    menu_ = new QPushButton(QStringLiteral("…"));
+    menu_->setProperty("kind", "plot");
+    menu_->setObjectName(QStringLiteral("plotMenu"));
+    auto* menu = new QMenu(menu_);
+    logarithm_ = menu->addAction(tr("Logarithmic axis"));
+    logarithm_->setCheckable(true);
+    connect(logarithm_, &QAction::toggled, this, &LivePlot::set_logarithmic);
+    menu->addSeparator();
+    connect(menu->addAction(tr("Export this plot…")), &QAction::triggered, this,
+            [this] { emit export_requested(false); });
+    connect(menu->addAction(tr("Export all plots…")), &QAction::triggered, this,
+            [this] { emit export_requested(true); });
+    menu_->setMenu(menu);
+}
+
 void LivePlot::set_title(const QString& title) {
     title_ = title;
     setAccessibleName(tr("%1 plot").arg(title));
+    menu_->setAccessibleName(tr("Options of the plot %1").arg(title));
+    menu_->setToolTip(tr("Logarithmic axis, export"));
     header_->set_title(title);
 }
 
@@ -179,7 +198,10 @@ void LivePlot::set_limit(std::optional<double> value, const QString& text) {
 }
 
 void LivePlot::set_logarithmic(bool on) {
+    if (on == logarithmic_)
+        return;
     logarithmic_ = on;
+    logarithm_->setChecked(on);
     plot_->yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     if (on)
         plot_->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
@@ -190,6 +212,7 @@ void LivePlot::set_logarithmic(bool on) {
     plot_->yAxis->setNumberPrecision(3);
     plot_->yAxis->setSubTicks(false);
     refresh();
+    emit logarithmic_changed(on);
 }
 
 void LivePlot::set_note(const QString& text) {
@@ -197,6 +220,8 @@ void LivePlot::set_note(const QString& text) {
     if (!crosshair_->position)
         header_->set_note(note_);
 }
+
+QString LivePlot::note() const { return header_->note(); }
 
 void LivePlot::set_empty_text(const QString& text) { overlay_->empty_text = text; }
 
@@ -210,46 +235,75 @@ void LivePlot::set_crosshair(std::optional<double> position) {
     if (position == crosshair_->position)
         return;
     crosshair_->position = position;
-    header_->set_note(position && clock_ ? readout(clock_->to_step(kind_, *position)) : note_);
+    header_->set_note(position ? readout(*position) : note_);
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 
 Measure LivePlot::measure_of(const Curve& curve) const { return curve.of_whole ? Measure::percent : measure_; }
 
-QString LivePlot::readout(double step) const {
+QString LivePlot::position_text(double position) const {
+    position = std::max(0.0, position);
+    if (clock_ || kind_ == AxisKind::step)
+        return tr("step %1").arg(format_count(std::round(clock_ ? clock_->to_step(kind_, position) : position)));
+    return kind_ == AxisKind::epoch ? tr("epoch %1").arg(screen_locale().toString(position, 'f', 2))
+                                    : format_clock(position);
+}
+
+QString LivePlot::readout(double position) const {
     QStringList parts;
     for (const Curve& curve : curves_) {
         if (curve.shape == Curve::Shape::faint || curve.series->empty())
             continue;
+        const double step = clock_of(curve) ? clock_of(curve)->to_step(kind_, position) : position;
         const std::size_t index = curve.series->index_at(step);
         if (index < curve.series->size() && curve.shape != Curve::Shape::area)
-            parts.append(
-                QStringLiteral("%1 %2").arg(curve.name, value_text(curve.series->value_at(index), measure_of(curve))));
+            parts.append(QStringLiteral("%1 %2").arg(curve.tag > 0 ? QStringLiteral("%1:").arg(curve.tag) : curve.name,
+                                                     value_text(curve.series->value_at(index), measure_of(curve))));
         else if (index < curve.series->size() && parts.isEmpty())
             parts.append(tr("total %1").arg(value_text(curve.series->value_at(index), measure_)));
     }
     if (!parts.isEmpty())
-        parts.prepend(tr("step %1").arg(format_count(std::max(0.0, std::round(step)))));
+        parts.prepend(position_text(position));
     return parts.join(QStringLiteral(" · "));
 }
 
-void LivePlot::set_data() {
+std::pair<double, double> LivePlot::visible_steps(const Curve& curve) const {
     const QCPRange range = plot_->xAxis->range();
-    const double low = clock_ ? clock_->to_step(kind_, range.lower) : range.lower;
-    const double high = clock_ ? clock_->to_step(kind_, range.upper) : range.upper;
+    const StepClock* clock = clock_of(curve);
+    return clock ? std::pair(clock->to_step(kind_, range.lower), clock->to_step(kind_, range.upper))
+                 : std::pair(range.lower, range.upper);
+}
+
+void LivePlot::set_data() {
     const int columns = std::max(1, plot_->axisRect()->width());
-    const auto to_axis = [&](double step) { return clock_ ? clock_->to_axis(kind_, step) : step; };
     std::vector<Sample> bad;
     overlay_->not_finite.clear();
+    overlay_->not_positive.clear();
+    least_positive_ = 0;
     for (std::size_t i = 0; i < graphs_.size(); ++i) {
         const Curve& curve = curves_[i];
+        const auto [low, high] = visible_steps(curve);
+        const auto to_axis = [this, clock = clock_of(curve)](double step) {
+            return clock ? clock->to_axis(kind_, step) : step;
+        };
         curve.series->reduce(low, high, curve.shape == Curve::Shape::dash ? columns / pixels_a_dash_point : columns,
                              samples_);
         QVector<QCPGraphData> points;
         points.reserve(static_cast<qsizetype>(samples_.size()));
-        for (const Sample& sample : samples_)
-            points.append(QCPGraphData(to_axis(sample.step),
-                                       logarithmic_ && !curve.of_whole && sample.value <= 0 ? qQNaN() : sample.value));
+        bool off = false; // the sample before had no place on a logarithmic axis
+        for (const Sample& sample : samples_) {
+            const double at = to_axis(sample.step);
+            if (logarithmic_ && !curve.of_whole && sample.value <= 0) {
+                overlay_->not_positive.push_back(at);
+                if (std::exchange(off, true)) // one alone is left out, a stretch breaks the line
+                    points.append(QCPGraphData(at, qQNaN()));
+                continue;
+            }
+            off = false;
+            if (sample.value > 0 && !curve.of_whole && (least_positive_ <= 0 || sample.value < least_positive_))
+                least_positive_ = sample.value;
+            points.append(QCPGraphData(at, sample.value));
+        }
         graphs_[i]->data()->set(points, true);
         if (curve.series->has_non_finite()) {
             curve.series->non_finite(low, high, columns / 8, bad);
@@ -261,22 +315,42 @@ void LivePlot::set_data() {
         graphs_[i]->setScatterStyle(alone ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle());
     }
     place_markers();
+    place_tags();
+}
+
+/// Each number at another place along its curve, so that those of curves that end together do not cover each other.
+void LivePlot::place_tags() {
+    overlay_->tags.clear();
+    int count = 0, index = 0;
+    for (const Curve& curve : curves_)
+        count = std::max(count, curve.tag);
+    for (std::size_t i = 0; i < graphs_.size(); ++i) {
+        const auto& points = *graphs_[i]->data();
+        if (curves_[i].tag == 0 || curves_[i].shape == Curve::Shape::faint || points.isEmpty())
+            continue;
+        const QCPRange range = plot_->xAxis->range();
+        const double first = std::max(range.lower, points.constBegin()->key);
+        const double last = std::min(range.upper, (points.constEnd() - 1)->key);
+        const double share = (curves_[i].tag - 0.5 + 0.25 * (index++ % 2)) / (count + 0.5);
+        const auto point = points.findBegin(first + (last - first) * share, false);
+        if (point != points.constEnd() && std::isfinite(point->value))
+            overlay_->tags.push_back({point->key, point->value, curves_[i].tag});
+    }
 }
 
 void LivePlot::set_vertical_range() {
-    const QCPRange range = plot_->xAxis->range();
-    const double low = clock_ ? clock_->to_step(kind_, range.lower) : range.lower;
-    const double high = clock_ ? clock_->to_step(kind_, range.upper) : range.upper;
     Extent extent;
     for (const Curve& curve : curves_)
-        if (!curve.of_whole)
+        if (!curve.of_whole) {
+            const auto [low, high] = visible_steps(curve);
             extent.add(curve.series->extent(low, high));
+        }
     if (extent.empty) {
         plot_->yAxis->setRange(logarithmic_ ? 0.01 : 0, measure_ == Measure::bytes ? 1024. * 1024 * 1024 : 1);
         return;
     }
     if (logarithmic_) {
-        const double bottom = extent.low > 0 ? extent.low : std::max(extent.high, 1e-6) * 1e-4;
+        const double bottom = least_positive_ > 0 ? least_positive_ : 1e-3;
         plot_->yAxis->setRange(std::pow(10, std::floor(std::log10(bottom) * 2) / 2),
                                std::pow(10, std::ceil(std::log10(std::max(extent.high, bottom * 2)) * 2) / 2));
         return;
@@ -310,8 +384,8 @@ void LivePlot::refresh(bool at_once) {
     else
         plot_->replot(QCustomPlot::rpRefreshHint);
     overlay_->empty_text = sentence;
-    if (crosshair_->position && clock_)
-        header_->set_note(readout(clock_->to_step(kind_, *crosshair_->position)));
+    if (crosshair_->position)
+        header_->set_note(readout(*crosshair_->position));
     describe();
 }
 
@@ -321,117 +395,33 @@ void LivePlot::describe() {
         if (curve.shape != Curve::Shape::faint && !curve.series->empty())
             parts.append(QStringLiteral("%1 %2").arg(
                 curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_of(curve))));
+    if (!overlay_->not_positive.empty())
+        parts.append(overlay_->not_positive_text());
     const QString text = parts.isEmpty() ? tr("No values yet") : parts.join(QStringLiteral(", "));
     if (text != accessibleDescription())
         setAccessibleDescription(text);
+}
+
+void LivePlot::render_to(QCPPainter& painter) {
+    const QMargins margins = layout()->contentsMargins();
+    const QColor panel = Theme::instance().color(Role::panel);
+    painter.fillRect(rect(), panel);
+    painter.save();
+    painter.translate(header_->mapTo(this, QPoint(0, 0)));
+    header_->draw(painter, QSize(width() - header_->x() - margins.right() - 12, header_->height()));
+    painter.restore();
+    painter.save();
+    painter.translate(plot_->pos());
+    const auto position = std::exchange(crosshair_->position, std::nullopt);
+    plot_->toPainter(&painter, plot_->width(), plot_->height());
+    crosshair_->position = position;
+    painter.restore();
 }
 
 void LivePlot::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange)
         apply_theme();
     QFrame::changeEvent(event);
-}
-
-void LivePlot::zoom(double factor, double anchor) {
-    const QCPRange range = plot_->xAxis->range();
-    emit range_requested(anchor - (anchor - range.lower) * factor, anchor + (range.upper - anchor) * factor);
-}
-
-void LivePlot::keyPressEvent(QKeyEvent* event) {
-    const QCPRange range = plot_->xAxis->range();
-    const double shift = range.size() * (1 - zoom_step);
-    switch (event->key()) {
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-        zoom(zoom_step, range.center());
-        break;
-    case Qt::Key_Minus:
-        zoom(1 / zoom_step, range.center());
-        break;
-    case Qt::Key_Left:
-        emit range_requested(range.lower - shift, range.upper - shift);
-        break;
-    case Qt::Key_Right:
-        emit range_requested(range.lower + shift, range.upper + shift);
-        break;
-    case Qt::Key_Home:
-        emit fit_requested();
-        break;
-    default:
-        QFrame::keyPressEvent(event);
-    }
-}
-
-void LivePlot::focusInEvent(QFocusEvent* event) {
-    QFrame::focusInEvent(event);
-    update();
-}
-
-void LivePlot::focusOutEvent(QFocusEvent* event) {
-    QFrame::focusOutEvent(event);
-    update();
-}
-
-bool LivePlot::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == plot_ && pointer_event(event))
-        return true;
-    return QFrame::eventFilter(watched, event);
-}
-
-bool LivePlot::pointer_event(QEvent* event) {
-    const QCPAxis* x = plot_->xAxis;
-    switch (event->type()) {
-    case QEvent::Wheel: {
-        const auto* wheel = static_cast<QWheelEvent*>(event);
-        if (wheel->angleDelta().y() != 0)
-            zoom(std::pow(zoom_step, wheel->angleDelta().y() / 120.0), x->pixelToCoord(wheel->position().x()));
-        return true;
-    }
-    case QEvent::MouseButtonPress: {
-        const auto* mouse = static_cast<QMouseEvent*>(event);
-        if (mouse->button() == Qt::LeftButton) {
-            drag_ = x->pixelToCoord(mouse->position().x());
-            setFocus(Qt::MouseFocusReason);
-        }
-        return true;
-    }
-    case QEvent::MouseMove: {
-        const auto* mouse = static_cast<QMouseEvent*>(event);
-        const double at = x->pixelToCoord(mouse->position().x());
-        if (drag_ && (mouse->buttons() & Qt::LeftButton) && at != *drag_) {
-            plot_->setCursor(Qt::ClosedHandCursor);
-            emit range_requested(x->range().lower + *drag_ - at, x->range().upper + *drag_ - at);
-        }
-        const bool inside = plot_->axisRect()->rect().contains(mouse->position().toPoint());
-        emit crosshair_moved(inside ? std::optional(x->pixelToCoord(mouse->position().x())) : std::nullopt);
-        return true;
-    }
-    case QEvent::MouseButtonRelease:
-        drag_.reset();
-        plot_->unsetCursor();
-        return true;
-    case QEvent::MouseButtonDblClick:
-        emit fit_requested();
-        return true;
-    case QEvent::Leave:
-        emit crosshair_moved(std::nullopt);
-        return false;
-    case QEvent::Resize: // what a column holds depends on the width
-        QMetaObject::invokeMethod(
-            this, [this] { refresh(); }, Qt::QueuedConnection);
-        return false;
-    case QEvent::ToolTip: {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const QString story = overlay_->story_at(help->pos());
-        if (story.isEmpty())
-            QToolTip::hideText();
-        else
-            QToolTip::showText(help->globalPos(), story, plot_);
-        return true;
-    }
-    default:
-        return false;
-    }
 }
 
 } // namespace espalier

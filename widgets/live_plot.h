@@ -12,7 +12,9 @@
 
 class QCPGraph;
 class QCustomPlot;
+
 class QHBoxLayout;
+class QPushButton;
 
 namespace espalier {
 
@@ -31,7 +33,10 @@ struct Curve {
     Role role = Role::series1;
     const MetricSeries* series = nullptr;
     Shape shape = Shape::line;
-    bool of_whole = false; ///< a share: 0 at the bottom of the plot, 1 at its top, whatever the axis says
+    bool of_whole = false;            ///< a share: 0 at the bottom of the plot, 1 at its top, whatever the axis says
+    const StepClock* clock = nullptr; ///< of another run than the plot's
+    QString run = {};                 ///< its name, where a plot shows several
+    int tag = 0;                      ///< a number on the curve, which tells it from the others without colour; 0: none
 };
 
 /// A card with one plot of a run: header with legend and options, axes, curves, markers and a crosshair. It shows the
@@ -51,15 +56,22 @@ public:
     void set_markers(std::vector<PlotMarker> markers);
     /// A horizontal line ("22.4 GB usable").
     void set_limit(std::optional<double> value, const QString& text = {});
+    /// Values of 0 or below have no place there: they are marked, and a sentence says so.
     void set_logarithmic(bool on);
     void set_note(const QString& text); ///< at the right of the header; values under the crosshair take its place
+    [[nodiscard]] QString note() const; ///< what stands there now
     void set_title(const QString& title);
     void set_empty_text(const QString& text); ///< a sentence shown while there is no value
     void set_crosshair(std::optional<double> position);
-    /// Puts a control at the right end of the header.
+    /// Puts a control at the right end of the header, before the plot's menu.
     void add_option(QWidget* control);
 
     [[nodiscard]] bool is_logarithmic() const { return logarithmic_; }
+    [[nodiscard]] const QString& title() const { return title_; }
+    [[nodiscard]] const std::vector<Curve>& curves() const { return curves_; }
+    [[nodiscard]] const StepClock* clock() const { return clock_; }
+    /// Draws header and plot as they stand, without the crosshair, in the widget's own size. For pictures.
+    void render_to(QCPPainter& painter);
     [[nodiscard]] double plot_width() const;
     [[nodiscard]] QRect plot_area() const; ///< of the axes, in this widget's coordinates
     [[nodiscard]] QSize sizeHint() const override { return {400, 200}; }
@@ -72,6 +84,9 @@ signals:
     void range_requested(double low, double high);
     void fit_requested();
     void crosshair_moved(std::optional<double> position);
+    void logarithmic_changed(bool on);
+    void export_requested(bool all);              ///< this plot, or all of its group
+    void action_requested(const QString& action); ///< of a marker
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -82,13 +97,20 @@ protected:
 
 private:
     void apply_theme();
+    void build_menu();
     void set_data();
     void place_markers();
+    void place_tags();
+    void open_story(const QPointF& at);
     void set_vertical_range();
     void describe();
     void zoom(double factor, double anchor);
-    [[nodiscard]] QString readout(double step) const;
+    [[nodiscard]] QString position_text(double position) const;
+    [[nodiscard]] QString readout(double position) const;
     [[nodiscard]] Measure measure_of(const Curve& curve) const;
+    [[nodiscard]] const StepClock* clock_of(const Curve& curve) const { return curve.clock ? curve.clock : clock_; }
+    /// The visible steps of a curve.
+    [[nodiscard]] std::pair<double, double> visible_steps(const Curve& curve) const;
     [[nodiscard]] bool pointer_event(QEvent* event);
 
     QString title_;
@@ -96,6 +118,7 @@ private:
     QCustomPlot* plot_;
     PlotHeader* header_;
     QHBoxLayout* options_;
+    QPushButton* menu_;
     PlotOverlay* overlay_;
     PlotCrosshair* crosshair_;
     std::vector<Curve> curves_;
@@ -106,8 +129,11 @@ private:
     QString note_;
     bool following_ = true;
     bool logarithmic_ = false;
+    double least_positive_ = 0; ///< of what is drawn, for a logarithmic axis; 0: nothing
     std::optional<double> limit_;
     std::optional<double> drag_; ///< where the mouse took hold, in the axis' unit
+    QPointF pressed_;
+    QAction* logarithm_;
 };
 
 } // namespace espalier

@@ -38,13 +38,7 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
         grid->addWidget(plots_[static_cast<std::size_t>(i)], i / 2, i % 2);
         grid->setColumnStretch(i % 2, 1);
         grid->setRowStretch(i / 2, 1);
-        LivePlot* plot = plots_[static_cast<std::size_t>(i)];
-        connect(plot, &LivePlot::range_requested, this, &PlotGroup::show_range);
-        connect(plot, &LivePlot::fit_requested, this, &PlotGroup::follow);
-        connect(plot, &LivePlot::crosshair_moved, this, [this](std::optional<double> position) {
-            for (LivePlot* other : plots_)
-                other->set_crosshair(position);
-        });
+        connect_plot(plots_[static_cast<std::size_t>(i)]);
     }
 
     axis_button_ = option(tr("step"), tr("What the horizontal axis counts"));
@@ -63,18 +57,20 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
     auto* logarithm = option(tr("log"), tr("Logarithmic loss"));
     logarithm->setCheckable(true);
     connect(logarithm, &QPushButton::toggled, loss(), &LivePlot::set_logarithmic);
+    connect(loss(), &LivePlot::logarithmic_changed, logarithm, &QPushButton::setChecked);
 
     auto* smooth = option(tr("smooth 0.9"), tr("Smoothing of the curves of training"));
     auto* weights = new QMenu(smooth);
     auto* weight_choice = new QActionGroup(weights);
-    for (const double weight : {0.0, 0.6, 0.9, 0.98}) {
+    for (const double weight : {0.0, 0.6, 0.9, 0.98, 0.995, 0.999}) {
         const QString text = weight > 0 ? tr("smooth %1").arg(weight) : tr("not smooth");
         auto* action = weights->addAction(text);
         action->setCheckable(true);
-        action->setChecked(weight == 0.9);
+        action->setChecked(weight == smoothing_);
         weight_choice->addAction(action);
         connect(action, &QAction::triggered, this, [this, weight, text, smooth] {
             smooth->setText(text);
+            smoothing_ = weight;
             emit smoothing_changed(weight);
         });
     }
@@ -89,9 +85,27 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
         else
             show_range(low_, high_);
     });
-    for (QPushButton* button : {axis_button_, logarithm, smooth, follow_button_})
+    for (const auto& [button, name] : {std::pair{axis_button_, "plotAxis"},
+                                       {logarithm, "plotLog"},
+                                       {smooth, "plotSmooth"},
+                                       {follow_button_, "plotFollow"}}) {
+        button->setObjectName(QLatin1String(name));
         loss()->add_option(button);
+    }
     since_draw_.start();
+}
+
+void PlotGroup::connect_plot(LivePlot* plot) {
+    connect(plot, &LivePlot::range_requested, this, &PlotGroup::show_range);
+    connect(plot, &LivePlot::fit_requested, this, &PlotGroup::follow);
+    connect(plot, &LivePlot::crosshair_moved, this, [this](std::optional<double> position) {
+        for (LivePlot* other : plots_)
+            other->set_crosshair(position);
+    });
+    connect(plot, &LivePlot::action_requested, this, &PlotGroup::action_requested);
+    connect(plot, &LivePlot::export_requested, this, [this, plot](bool all) {
+        emit export_requested(all ? std::vector<LivePlot*>(plots_.begin(), plots_.end()) : std::vector{plot});
+    });
 }
 
 void PlotGroup::set_clock(const StepClock* clock) {
@@ -131,6 +145,7 @@ void PlotGroup::set_axis(AxisKind kind) {
         return;
     const double low = clock_ ? clock_->to_step(kind_, low_) : low_;
     const double high = clock_ ? clock_->to_step(kind_, high_) : high_;
+    const double end_before = end();
     kind_ = kind;
     axis_button_->setText(kind == AxisKind::step ? tr("step") : kind == AxisKind::epoch ? tr("epoch") : tr("time"));
     for (LivePlot* plot : plots_) {
@@ -140,9 +155,26 @@ void PlotGroup::set_axis(AxisKind kind) {
     if (clock_) { // the same stretch of the run, in the other unit
         low_ = clock_->to_axis(kind, low);
         high_ = clock_->to_axis(kind, high);
+    } else if (end_before > 0) {
+        low_ *= end() / end_before;
+        high_ *= end() / end_before;
     }
     apply_range();
     refresh(true);
+}
+
+void PlotGroup::set_ends(const std::array<double, 3>& ends) {
+    if (ends == ends_)
+        return;
+    ends_ = ends;
+    if (following_)
+        apply_range();
+}
+
+double PlotGroup::end() const {
+    const double step = std::max(follow_end_, step_);
+    const double found = clock_ ? clock_->to_axis(kind_, step) : ends_[static_cast<std::size_t>(kind_)];
+    return found > 0 ? found : 1;
 }
 
 void PlotGroup::follow() {
@@ -155,10 +187,10 @@ void PlotGroup::follow() {
 }
 
 void PlotGroup::show_range(double low, double high) {
-    const double end = clock_ ? clock_->to_axis(kind_, std::max(follow_end_, step_)) : std::max(follow_end_, step_);
-    const double width = std::clamp(high - low, kind_ == AxisKind::epoch ? 0.01 : 4.0, std::max(end * 1.1, 8.0));
+    const double least = kind_ == AxisKind::epoch ? 0.01 : 4.0;
+    const double width = std::clamp(high - low, least, std::max(end() * 1.1, 2 * least));
     // never so far aside that nothing of the run is left to see
-    low = std::clamp(low, -width * 0.2, std::max(0.0, end - width * 0.2));
+    low = std::clamp(low, -width * 0.2, std::max(0.0, end() - width * 0.2));
     following_ = false;
     follow_button_->setChecked(false);
     low_ = low;
@@ -170,9 +202,7 @@ void PlotGroup::show_range(double low, double high) {
 void PlotGroup::apply_range() {
     if (following_) {
         low_ = 0;
-        high_ = clock_ ? clock_->to_axis(kind_, follow_end_) : follow_end_;
-        if (!(high_ > 0))
-            high_ = 1;
+        high_ = end();
     }
     for (LivePlot* plot : plots_)
         plot->set_range(low_, high_, following_);

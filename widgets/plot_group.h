@@ -30,10 +30,14 @@ public:
     /// The newest step and the one at which the run will end (0: not known). While following, the axis grows in leaps
     /// and stays otherwise.
     void set_progress(double step, double last_step);
+    /// Without a clock, of curves of several runs: the end of the axis as step, epoch and seconds.
+    void set_ends(const std::array<double, 3>& ends);
     void set_axis(AxisKind kind);
     [[nodiscard]] AxisKind axis() const { return kind_; }
     void follow();
     [[nodiscard]] bool is_following() const { return following_; }
+    [[nodiscard]] const std::array<LivePlot*, 4>& plots() const { return plots_; }
+    [[nodiscard]] double smoothing() const { return smoothing_; }
     [[nodiscard]] std::pair<double, double> range() const { return {low_, high_}; }
     /// Draws what is new, if it can be seen, and seldom enough to leave the processor to the training. `at_once` draws
     /// in any case.
@@ -41,10 +45,14 @@ public:
 
 signals:
     void smoothing_changed(double weight);
+    void action_requested(const QString& action); ///< of a marker
+    void export_requested(const std::vector<LivePlot*>& plots);
 
 private:
+    void connect_plot(LivePlot* plot);
     void show_range(double low, double high);
     void apply_range();
+    [[nodiscard]] double end() const; ///< of the run, in the axis' unit
 
     std::array<LivePlot*, 4> plots_{};
     QPushButton* follow_button_;
@@ -54,6 +62,8 @@ private:
     bool following_ = true;
     double low_ = 0, high_ = 1;
     double step_ = 0, last_step_ = 0, follow_end_ = 0;
+    std::array<double, 3> ends_{};
+    double smoothing_ = 0.9;
     QElapsedTimer since_draw_;
     qint64 rest_ms_ = 0; ///< before the next draw
 };

@@ -16,6 +16,9 @@ public:
     void set_title(const QString& title);
     void set_curves(const std::vector<Curve>& curves);
     void set_note(const QString& note);
+    [[nodiscard]] const QString& note() const { return note_; }
+    /// As it is painted, without a note of the crosshair's; in a picture there may be more room than on the screen.
+    void draw(QPainter& painter, const QSize& room) const;
     [[nodiscard]] QSize sizeHint() const override { return {200, 20}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {80, 20}; }
 

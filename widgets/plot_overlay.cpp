@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plot_overlay.h"
 
+#include "series_tag.h"
+
+#include <algorithm>
 #include <cmath>
 
 namespace espalier {
@@ -14,19 +17,21 @@ PlotOverlay::PlotOverlay(QCPAxisRect* area) : QCPLayerable(area->parentPlot(), Q
 
 void PlotOverlay::applyDefaultAntialiasingHint(QCPPainter* painter) const { painter->setAntialiasing(true); }
 
-QString PlotOverlay::story_at(const QPointF& pixel) const {
+const PlotMarker* PlotOverlay::marker_at(const QPointF& pixel) const {
     const QCPAxis* x = area_->axis(QCPAxis::atBottom);
-    QString story;
+    const PlotMarker* found = nullptr;
     double best = reach;
     for (std::size_t i = 0; i < marker_positions.size(); ++i) {
         const double distance = std::abs(x->coordToPixel(marker_positions[i]) - pixel.x());
         if (distance <= best) {
             best = distance;
-            story = markers[i].story;
+            found = &markers[i];
         }
     }
-    return story;
+    return found;
 }
+
+QString PlotOverlay::not_positive_text() { return tr("Values of 0 or below are not on a logarithmic axis"); }
 
 void PlotOverlay::draw(QCPPainter* painter) {
     const Theme& theme = Theme::instance();
@@ -58,6 +63,22 @@ void PlotOverlay::draw(QCPPainter* painter) {
         if (inside(at))
             painter->drawPolygon(QPolygonF{{at - 4, area.bottom()}, {at + 4, area.bottom()}, {at, area.bottom() - 7}});
     }
+    if (!not_positive.empty()) {
+        painter->setPen(QPen(theme.color(Role::attention), 1));
+        painter->setBrush(Qt::NoBrush);
+        double last = -1;
+        for (const double position : not_positive) {
+            const double at = column(position);
+            if (!inside(at) || std::abs(at - last) < 4)
+                continue;
+            last = at;
+            painter->drawPolygon(
+                QPolygonF{{at - 3, area.bottom() - 6}, {at + 3, area.bottom() - 6}, {at, area.bottom()}});
+        }
+        painter->setFont(theme.font(TextSize::small));
+        painter->drawText(QRectF(area.left() + 4, area.bottom() - 24, area.width() - 8, 16),
+                          Qt::AlignRight | Qt::AlignVCenter, not_positive_text());
+    }
     if (limit && y->range().contains(*limit)) {
         const double at = y->coordToPixel(*limit);
         QPen dashed(theme.color(Role::fault), 1);
@@ -70,6 +91,11 @@ void PlotOverlay::draw(QCPPainter* painter) {
         painter->drawText(QRectF(area.left(), top, area.width(), height), Qt::AlignRight | Qt::AlignVCenter,
                           limit_text);
     }
+    for (const CurveTag& tag : tags)
+        if (inside(column(tag.position)))
+            draw_tag(*painter,
+                     {column(tag.position), std::clamp(y->coordToPixel(tag.value), area.top(), area.bottom())},
+                     tag.number);
     if (!empty_text.isEmpty()) {
         painter->setPen(theme.color(Role::hint));
         painter->setFont(theme.font(TextSize::normal));

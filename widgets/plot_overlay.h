@@ -15,7 +15,14 @@ namespace espalier {
 struct PlotMarker {
     double position = 0; ///< step; the plot turns it into the axis' unit
     Role role = Role::series3;
-    QString story; ///< shown on hover
+    QString story;  ///< shown on hover
+    QString action; ///< that takes it back, as LivePlot::action_requested() gives it on; empty: nothing does
+};
+
+/// The number of a curve, at a place on it.
+struct CurveTag {
+    double position = 0, value = 0; ///< in the axes' units
+    int number = 0;
 };
 
 /// What lies above the curves and belongs to no graph: markers, values that were not finite, the limit line, and the
@@ -29,12 +36,15 @@ public:
     std::vector<PlotMarker> markers;      ///< positions in steps
     std::vector<double> marker_positions; ///< the same in the axis' unit
     std::vector<double> not_finite;       ///< in the axis' unit
+    std::vector<double> not_positive;     ///< on a logarithmic axis: what has no place there
+    std::vector<CurveTag> tags;
     std::optional<double> limit;
     QString limit_text;
     QString empty_text; ///< drawn in the middle if not empty
 
-    /// The story of the marker (or not finite value) near `pixel`, if any.
-    [[nodiscard]] QString story_at(const QPointF& pixel) const;
+    /// The marker nearest to `pixel` within reach; null: there is none.
+    [[nodiscard]] const PlotMarker* marker_at(const QPointF& pixel) const;
+    [[nodiscard]] static QString not_positive_text();
 
 protected:
     void applyDefaultAntialiasingHint(QCPPainter* painter) const override;

@@ -23,7 +23,8 @@ namespace {
 constexpr std::array<const char*, role_count> role_names = {
     "window",         "panel",       "border",    "inner_border", "text",      "secondary", "hint",
     "accent",         "accent_tint", "on_accent", "good",         "attention", "fault",     "fault_tint",
-    "attention_tint", "series1",     "series2",   "series3",      "series4",   "grid",      "selection"};
+    "attention_tint", "series1",     "series2",   "series3",      "series4",   "series5",   "series6",
+    "series7",        "series8",     "grid",      "selection"};
 
 QPointer<Theme> the_theme;
 

@@ -31,6 +31,10 @@ enum class Role {
     series2,
     series3,
     series4,
+    series5,
+    series6,
+    series7,
+    series8,
     grid,
     selection,
 };

@@ -88,7 +88,8 @@ private slots:
                                           {Role::attention, Role::attention_tint},
                                           {Role::text, Role::selection}})
             QVERIFY(contrast(theme.color(ink), theme.color(ground)) >= 4.5);
-        for (const Role series : {Role::series1, Role::series2, Role::series3, Role::series4})
+        for (const Role series : {Role::series1, Role::series2, Role::series3, Role::series4, Role::series5, Role::series6,
+                                  Role::series7, Role::series8})
             QVERIFY(contrast(theme.color(series), theme.color(Role::panel)) >= 3);
         QVERIFY(!qApp->styleSheet().contains(QLatin1Char('@')));
         QCOMPARE(QApplication::palette().color(QPalette::WindowText), theme.color(Role::text));
