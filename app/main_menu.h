@@ -23,6 +23,7 @@ signals:
     void action_requested(const QString& command); ///< report, folder
     void tab_requested(int index);
     void follow_requested();
+    void export_requested();
     void theme_requested(Theme::Mode mode);
     void menu_requested(); ///< its own key
 

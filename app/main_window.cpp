@@ -8,6 +8,7 @@
 #include "icon.h"
 #include "main_menu.h"
 #include "notifications.h"
+#include "plot_exports.h"
 #include "plot_group.h"
 #include "preset_list.h"
 #include "run_actions.h"
@@ -88,6 +89,7 @@ void MainWindow::build_pages() {
         store_->start(config, {});
     });
     connect(run_page_, &RunPage::action_requested, this, &MainWindow::act);
+    connect(run_page_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(actions_, &RunActions::told, this, [this](const QString& text) { tell(text, false); });
     connect(guard_, &CloseGuard::told, this, [this](const QString& text) { tell(text, false); });
 }
@@ -114,6 +116,10 @@ void MainWindow::build_menu() {
     connect(menu, &MainMenu::action_requested, this, &MainWindow::act);
     connect(menu, &MainMenu::tab_requested, run_page_, &RunPage::show_tab);
     connect(menu, &MainMenu::follow_requested, this, [this] { run_page_->plots()->follow(); });
+    connect(menu, &MainMenu::export_requested, this, [this] {
+        if (current())
+            run_page_->exports()->ask_all();
+    });
     connect(menu, &MainMenu::menu_requested, tool_bar_, &ToolBar::show_menu);
     connect(menu, &MainMenu::theme_requested, this, [this](Theme::Mode mode) {
         settings_.theme = mode;

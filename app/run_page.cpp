@@ -4,6 +4,7 @@
 #include "format.h"
 #include "layers_view.h"
 #include "metric_tile.h"
+#include "plot_exports.h"
 #include "plot_group.h"
 #include "progress_header.h"
 #include "setup_view.h"
@@ -149,6 +150,8 @@ RunPage::RunPage(QWidget* parent)
         run_->set_smoothing(weight);
         redraw_plots();
     });
+    exports_ = new PlotExports(plots_, this);
+    connect(plots_, &PlotGroup::action_requested, this, &RunPage::action_requested);
     plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
     plots_->accuracy()->set_empty_text(tr("The curve starts with the first step."));
     plots_->memory()->set_empty_text(tr("Memory is measured once the network is built."));
@@ -156,6 +159,7 @@ RunPage::RunPage(QWidget* parent)
 }
 
 void RunPage::show_run(RunModel* run) {
+    exports_->stop();
     run_ = run;
     log_shown_ = markers_shown_ = 0;
     log_->clear_lines();
@@ -166,6 +170,8 @@ void RunPage::show_run(RunModel* run) {
     layers_->show_run(run);
     if (!run)
         return;
+    exports_->set_name(run->name());
+    run->set_smoothing(plots_->smoothing());
     show_curves(*run, run->loss.raw, run->loss.smooth, run->accuracy.raw, run->accuracy.smooth);
     overview_.reset();
     plots_->set_markers({});
@@ -183,6 +189,7 @@ void RunPage::set_loading(bool loading) {
     loading_ = loading;
     if (loading || !run_)
         return;
+    exports_->stop();
     if (overview_) { // the same curves, now with every step
         plots_->change_clock(&run_->clock);
         show_curves(*run_, run_->loss.raw, run_->loss.smooth, run_->accuracy.raw, run_->accuracy.smooth);
@@ -203,6 +210,7 @@ void RunPage::set_reading(double share) {
 void RunPage::show_overview(const RunOverview& overview) {
     if (!loading_ || !run_)
         return;
+    exports_->stop();
     const RunOverview& shown = overview_.emplace(overview);
     plots_->change_clock(&shown.clock);
     show_curves(shown, shown.loss, shown.loss_mean, shown.accuracy, shown.accuracy_mean);

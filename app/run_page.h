@@ -15,6 +15,7 @@ class QTabBar;
 namespace espalier {
 
 class MetricTile;
+class PlotExports;
 class PlotGroup;
 class ProgressHeader;
 class LayersView;
@@ -44,6 +45,7 @@ public:
     void show_tab(int index); ///< from 0; beyond the last: nothing happens
     [[nodiscard]] int tab_count() const;
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
+    [[nodiscard]] PlotExports* exports() const { return exports_; }
 
 signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
@@ -70,6 +72,7 @@ private:
     QTabBar* tabs_;
     QStackedWidget* pages_;
     PlotGroup* plots_;
+    PlotExports* exports_;
     Timeline* timeline_;
     LogView* log_;
     SetupView* setup_;

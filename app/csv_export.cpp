@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "csv_export.h"
+
+#include <QElapsedTimer>
+#include <QSaveFile>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace espalier {
+
+namespace {
+
+constexpr std::int64_t rows_a_time = 20'000; ///< some milliseconds to copy
+constexpr int copy_budget_ms = 15;
+constexpr std::int64_t no_step = std::numeric_limits<std::int64_t>::max();
+
+template <typename Number>
+void add_number(std::string& text, Number value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    text.append(digits.data(), end);
+}
+
+/// RFC 4180: quoted where it has to be.
+std::string quoted(const QString& name) {
+    QString text = name;
+    if (text.contains(QLatin1Char(',')) || text.contains(QLatin1Char('"')) || text.contains(QLatin1Char('\n')))
+        text = QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
+    return text.toStdString();
+}
+
+} // namespace
+
+/// Some rows, copied; NaN with `has` false is an empty cell.
+struct CsvExport::Rows {
+    std::vector<std::int64_t> steps;
+    std::vector<double> epochs, seconds;      ///< empty without a clock
+    std::vector<std::optional<float>> values; ///< row by row
+    std::size_t columns = 0;
+    std::string header; ///< of the first rows
+    bool last = false;
+
+    [[nodiscard]] std::string text() const {
+        std::string result = header;
+        for (std::size_t row = 0; row < steps.size(); ++row) {
+            add_number(result, steps[row]);
+            if (!epochs.empty()) {
+                result += ',';
+                add_number(result, static_cast<float>(epochs[row]));
+                result += ',';
+                add_number(result, static_cast<float>(seconds[row]));
+            }
+            for (std::size_t column = 0; column < columns; ++column) {
+                result += ',';
+                if (const auto& value = values[row * columns + column])
+                    add_number(result, *value);
+            }
+            result += '\n';
+        }
+        return result;
+    }
+};
+
+CsvExport::CsvExport(QObject* parent) : QObject(parent) { writer_.setMaxThreadCount(1); }
+
+CsvExport::~CsvExport() {
+    ++job_;
+    writer_.waitForDone();
+}
+
+void CsvExport::start(const QString& file, std::vector<Column> columns) {
+    if (is_busy())
+        return;
+    columns_ = std::move(columns);
+    next_.assign(columns_.size(), 0);
+    clock_ = columns_.empty() ? nullptr : columns_.front().clock;
+    if (std::ranges::any_of(columns_, [this](const Column& column) { return column.clock != clock_; }))
+        clock_ = nullptr;
+    file_ = std::make_unique<QSaveFile>(file);
+    if (!file_->open(QIODevice::WriteOnly))
+        return stop(tr("%1 could not be written: %2").arg(file, file_->errorString()));
+    copy_rows();
+}
+
+void CsvExport::stop(const QString& why) {
+    if (!is_busy())
+        return;
+    ++job_;
+    writer_.waitForDone(); // at most some rows
+    file_.reset();         // unfinished: it leaves nothing
+    emit failed(why);
+}
+
+void CsvExport::copy_rows() {
+    auto rows = std::make_shared<Rows>();
+    rows->columns = columns_.size();
+    if (std::ranges::all_of(next_, [](std::size_t index) { return index == 0; })) {
+        rows->header = clock_ ? "step,epoch,seconds" : "step";
+        for (const Column& column : columns_)
+            rows->header += ',' + quoted(column.name);
+        rows->header += '\n';
+    }
+    QElapsedTimer time;
+    time.start();
+    const auto step_of = [this](std::size_t column) {
+        const MetricSeries& series = *columns_[column].series;
+        return next_[column] < series.size() ? series.step_at(next_[column]) : no_step;
+    };
+    std::vector<std::int64_t> steps(columns_.size());
+    while (static_cast<std::int64_t>(rows->steps.size()) < rows_a_time &&
+           (rows->steps.size() % 256 != 255 || time.elapsed() < copy_budget_ms)) {
+        std::int64_t step = no_step;
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+            step = std::min(step, steps[i] = step_of(i));
+        if (step == no_step) {
+            rows->last = true;
+            break;
+        }
+        rows->steps.push_back(step);
+        if (clock_) {
+            rows->epochs.push_back(clock_->to_axis(AxisKind::epoch, static_cast<double>(step)));
+            rows->seconds.push_back(clock_->to_axis(AxisKind::time, static_cast<double>(step)));
+        }
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+            rows->values.push_back(steps[i] == step ? std::optional(columns_[i].series->value_at(next_[i]++))
+                                                    : std::nullopt);
+    }
+    write(std::move(rows));
+}
+
+void CsvExport::write(std::shared_ptr<Rows> rows) {
+    writer_.start([this, rows, file = file_.get(), job = job_] {
+        const std::string text = rows->text();
+        bool sound = file->write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size());
+        if (sound && rows->last)
+            sound = file->commit();
+        const QString problem = sound ? QString() : file->errorString();
+        QMetaObject::invokeMethod(
+            this,
+            [this, problem, job, last = rows->last] {
+                if (job != job_)
+                    return;
+                const QString name = file_->fileName();
+                if (!problem.isEmpty())
+                    return stop(tr("%1 could not be written: %2").arg(name, problem));
+                if (!last)
+                    return copy_rows();
+                file_.reset();
+                emit done(name);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) {
+    std::vector<CsvExport::Column> columns;
+    for (const LivePlot* plot : plots) {
+        QString smoothed; // the name of the curve that follows its raw values
+        for (const Curve& curve : plot->curves()) {
+            QStringList words{plot->title()};
+            if (!curve.run.isEmpty())
+                words.append(curve.run);
+            if (curve.shape == Curve::Shape::faint) {
+                smoothed = CsvExport::tr("smoothed");
+            } else {
+                words.append(curve.name);
+                if (!smoothed.isEmpty())
+                    words.append(std::exchange(smoothed, QString()));
+            }
+            columns.push_back({words.join(QLatin1Char(' ')), curve.series, curve.clock ? curve.clock : plot->clock()});
+        }
+    }
+    return columns;
+}
+
+} // namespace espalier

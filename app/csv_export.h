@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "live_plot.h"
+
+#include <QObject>
+#include <QThreadPool>
+#include <memory>
+
+class QSaveFile;
+
+namespace espalier {
+
+/// Writes the values behind curves, every step of them, as CSV: a row a step, a column a curve, empty where a curve has
+/// no value; dots and no grouping whatever the locale. The window's thread only copies some rows at a time, a thread of
+/// its own writes them. One file at a time.
+class CsvExport : public QObject {
+    Q_OBJECT
+
+public:
+    struct Column {
+        QString name;
+        const MetricSeries* series = nullptr;
+        const StepClock* clock = nullptr;
+    };
+
+    explicit CsvExport(QObject* parent = nullptr);
+    ~CsvExport() override;
+
+    /// Where all curves share a clock, epoch and seconds stand beside the step. The series have to live until the end,
+    /// or stop(). Nothing happens while another file is being written.
+    void start(const QString& file, std::vector<Column> columns);
+    [[nodiscard]] bool is_busy() const { return file_ != nullptr; }
+    void stop(const QString& why); ///< no file comes of it
+
+signals:
+    void done(const QString& file);
+    void failed(const QString& text);
+
+private:
+    struct Rows;
+    void copy_rows();
+    void write(std::shared_ptr<Rows> rows);
+
+    std::vector<Column> columns_;
+    std::vector<std::size_t> next_; ///< of each column: the first sample that is not written
+    const StepClock* clock_ = nullptr;
+    QThreadPool writer_; ///< of one thread
+    std::unique_ptr<QSaveFile> file_;
+    int job_ = 0; ///< what comes back of an older one is dropped
+};
+
+/// The columns of these plots: of what is smoothed also the raw values.
+[[nodiscard]] std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots);
+
+} // namespace espalier

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person does with the plots of a run, over the whole window: zoom, crosshair, axes, smoothing, markers, export.
+#include "plot_exports.h"
+#include "plot_group.h"
+#include "plot_ticker.h"
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <qcustomplot.h>
+
+#include <QApplication>
+#include <QFile>
+#include <QFileDialog>
+#include <QImage>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QPushButton>
+#include <QSvgRenderer>
+#include <QTemporaryDir>
+#include <QWheelEvent>
+#include <cmath>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+const QString engine = QStringLiteral(FAKE_SERVE);
+
+QCustomPlot* canvas(LivePlot* plot) { return plot->findChild<QCustomPlot*>(); }
+
+QPoint middle(LivePlot* plot) { return canvas(plot)->axisRect()->rect().center(); }
+
+void turn_wheel(LivePlot* plot, int notches) {
+    QCustomPlot* at = canvas(plot);
+    const QPointF here = middle(plot);
+    QWheelEvent event(here, at->mapToGlobal(here), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(at, &event);
+}
+
+/// Opens the menu of a button by a click and takes the entry with that text.
+bool choose(QPushButton* button, const QString& text) {
+    QMenu* menu = button->menu();
+    bool taken = false;
+    QTimer::singleShot(0, menu, [&] {
+        for (QAction* action : menu->actions())
+            if (action->text() == text) {
+                QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+                taken = true;
+            }
+        menu->close();
+    });
+    QTest::mouseClick(button, Qt::LeftButton);
+    return taken;
+}
+
+/// Types the file's name and presses Enter.
+void save_as(QFileDialog* dialog, const QString& file) {
+    auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+    name->setText(file);
+    QTest::keyClick(name, Qt::Key_Return);
+}
+
+/// The finished run of before, all of its 756 steps there.
+bool open_finished(WindowDriver& driver) {
+    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+    if (!QTest::qWaitFor([&] { return list->count() >= 2; }))
+        return false;
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+    return driver.wait_for_state(RunState::finished);
+}
+
+} // namespace
+
+class TestPlots : public WatchedTest {
+    Q_OBJECT
+
+private slots:
+    void the_mouse_zooms_moves_and_fits() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        QVERIFY(plots->is_following());
+        const auto whole = plots->range();
+        turn_wheel(plots->accuracy(), 3);
+        QVERIFY(!plots->is_following());
+        const auto zoomed = plots->range();
+        QVERIFY(zoomed.second - zoomed.first < 0.6 * (whole.second - whole.first));
+        for (LivePlot* plot : plots->plots()) // one axis for all
+            QCOMPARE(canvas(plot)->xAxis->range().lower, zoomed.first);
+        QCustomPlot* at = canvas(plots->loss());
+        const QPoint from = middle(plots->loss());
+        QTest::mousePress(at, Qt::LeftButton, {}, from);
+        QTest::mouseMove(at, from + QPoint(40, 0));
+        QTest::mouseRelease(at, Qt::LeftButton, {}, from + QPoint(40, 0));
+        QVERIFY(plots->range().first < zoomed.first); // the curve went to the right with the mouse
+        QVERIFY(std::abs((plots->range().second - plots->range().first) - (zoomed.second - zoomed.first)) < 1e-6);
+        QTest::mouseDClick(canvas(plots->memory()), Qt::LeftButton, {}, middle(plots->memory()));
+        QVERIFY(plots->is_following());
+        QCOMPARE(plots->range(), whole);
+    }
+
+    void one_crosshair_reads_all_plots() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        QTRY_VERIFY(!canvas(plots->loss())->graph(0)->data()->isEmpty());
+        QTest::mouseMove(canvas(plots->loss()), middle(plots->loss()));
+        for (LivePlot* plot : {plots->loss(), plots->accuracy()})
+            QTRY_VERIFY2(plot->note().contains(QStringLiteral("step 3")) &&
+                             plot->note().contains(QStringLiteral("train ")),
+                         qPrintable(plot->note()));
+        QEvent leave(QEvent::Leave);
+        QApplication::sendEvent(canvas(plots->loss()), &leave);
+        QVERIFY(!plots->loss()->note().contains(QStringLiteral("step")));
+    }
+
+    void the_axis_counts_what_is_chosen() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        auto* button = driver.find<QPushButton>(QStringLiteral("plotAxis"));
+        QVERIFY(choose(button, QStringLiteral("epoch")));
+        QCOMPARE(plots->axis(), AxisKind::epoch);
+        QCOMPARE(button->text(), QStringLiteral("epoch"));
+        QVERIFY(std::abs(plots->range().second - 12) < 0.1);
+        QVERIFY(choose(button, QStringLiteral("time")));
+        QVERIFY(std::abs(plots->range().second - 756 * 0.045) < 1); // of training, at the pace of the sample
+        QVERIFY(choose(button, QStringLiteral("step")));
+        QCOMPARE(plots->range().second, 756.0);
+    }
+
+    void smoothing_is_of_all_values_and_stays_chosen() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        QVERIFY(choose(driver.find<QPushButton>(QStringLiteral("plotSmooth")), QStringLiteral("smooth 0.98")));
+        const auto check = [&] {
+            const SmoothedSeries& loss = driver.run()->loss;
+            QCOMPARE(loss.smooth.size(), loss.raw.size());
+            double mean = 0, share = 1;
+            for (std::size_t i = 0; i < loss.raw.size(); ++i) {
+                mean = 0.98 * mean + 0.02 * loss.raw.value_at(i);
+                share *= 0.98;
+            }
+            const double smooth = loss.smooth.value_at(loss.smooth.size() - 1);
+            QVERIFY(std::abs(smooth - mean / (1 - share)) < 1e-4);
+        };
+        check();
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        QTRY_COMPARE(driver.run()->loss.smooth.size(), std::size_t{430});
+        check(); // what the button says holds for the next run too
+    }
+
+    void a_logarithmic_axis_says_what_it_cannot_show() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        auto* log = driver.find<QPushButton>(QStringLiteral("plotLog"));
+        QTest::mouseClick(log, Qt::LeftButton);
+        QVERIFY(plots->loss()->is_logarithmic());
+        QVERIFY(!plots->loss()->accessibleDescription().contains(QStringLiteral("logarithmic")));
+        auto* menu = plots->loss()->findChild<QPushButton*>(QStringLiteral("plotMenu"));
+        QVERIFY(choose(menu, QStringLiteral("Logarithmic axis")));
+        QVERIFY(!plots->loss()->is_logarithmic() && !log->isChecked()); // both say the same
+        QVERIFY(choose(plots->gflops()->findChild<QPushButton*>(QStringLiteral("plotMenu")),
+                       QStringLiteral("Logarithmic axis")));
+        QVERIFY(plots->gflops()->is_logarithmic());
+
+        LivePlot plot(QStringLiteral("Loss"), Measure::plain);
+        MetricSeries series;
+        for (int i = 0; i < 50; ++i)
+            series.append(i, i == 20 || (i > 30 && i < 35) ? 0.0F : 0.5F + 0.01F * static_cast<float>(i));
+        plot.set_curves({{QStringLiteral("train"), Role::series1, &series}});
+        plot.set_range(0, 50, false);
+        plot.resize(400, 200);
+        plot.show();
+        plot.set_logarithmic(true);
+        QVERIFY(plot.accessibleDescription().contains(QStringLiteral("0 or below")));
+        const auto data = canvas(&plot)->graph(0)->data();
+        int gaps = 0;
+        for (const QCPGraphData& point : *data) {
+            gaps += std::isnan(point.value) ? 1 : 0;
+            QVERIFY(!(point.value <= 0));
+        }
+        QCOMPARE(gaps, 3);                                  // the stretch is one, a value alone is none
+        QVERIFY(canvas(&plot)->yAxis->range().lower > 0.1); // zeros do not stretch the axis
+        plot.set_logarithmic(false);
+        QVERIFY(!plot.accessibleDescription().contains(QStringLiteral("0 or below")));
+    }
+
+    void a_fallback_is_taken_back_at_its_marker() {
+        WindowDriver driver(engine, {QStringLiteral("--fall-back-at"), QStringLiteral("20")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(30));
+        const auto marker = [&]() -> const PlotMarker* {
+            for (const PlotMarker& one : driver.run()->markers())
+                if (!one.action.isEmpty())
+                    return &one;
+            return nullptr;
+        };
+        QVERIFY(marker());
+        LivePlot* plot = driver.window->run_page()->plots()->loss();
+        driver.window->run_page()->redraw_plots();
+        const double x = canvas(plot)->xAxis->coordToPixel(marker()->position);
+        QTest::mouseClick(canvas(plot), Qt::LeftButton, {}, QPoint(static_cast<int>(x), middle(plot).y()));
+        auto* menu = plot->findChild<QMenu*>(QStringLiteral("markerMenu"));
+        QVERIFY(menu);
+        QVERIFY(menu->actions().first()->text().contains(QStringLiteral("9.1 GB")));
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(menu->actions().last()).center());
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+        QVERIFY(driver.wait_for_state(RunState::running)); // resumed without it
+    }
+
+    void a_pause_is_marked_with_its_length() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(20));
+        QVERIFY(driver.click(QStringLiteral("pause")));
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        QVERIFY(driver.click(QStringLiteral("band-resume")));
+        QVERIFY(driver.wait_for_state(RunState::running));
+        const auto& markers = driver.run()->markers();
+        QVERIFY(!markers.empty());
+        QVERIFY2(markers.back().story.contains(QStringLiteral("Paused at step")), qPrintable(markers.back().story));
+    }
+
+    void all_plots_go_into_a_file_data() {
+        QTest::addColumn<QString>("suffix");
+        for (const char* suffix : {"png", "svg", "pdf", "csv"})
+            QTest::newRow(suffix) << QString::fromLatin1(suffix);
+    }
+    void all_plots_go_into_a_file() {
+        QFETCH(QString, suffix);
+        const QTemporaryDir folder;
+        const QString file = folder.filePath(QStringLiteral("all.") + suffix);
+        QLocale::setDefault(QLocale(QLocale::German)); // commas between digits
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        driver.window->run_page()->redraw_plots();
+        const QSize size = driver.window->run_page()->plots()->size();
+        driver.key(Qt::Key_E, Qt::ControlModifier);
+        auto* dialog = driver.find<QFileDialog>(QStringLiteral("exportPlots"));
+        QVERIFY(dialog);
+        QVERIFY(dialog->selectedFiles().value(0).contains(QStringLiteral("quick-1-plots")));
+        save_as(dialog, file);
+        QTRY_VERIFY(QFile::exists(file));
+        auto* message = driver.find(QStringLiteral("message"));
+        QTRY_VERIFY(message->isVisible());
+        QVERIFY2(message->accessibleName().contains(file), qPrintable(message->accessibleName()));
+        QLocale::setDefault(QLocale::system());
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        const QByteArray bytes = written.readAll();
+        if (suffix == u"png") {
+            const QImage image = QImage::fromData(bytes);
+            QCOMPARE(image.size(), (size + QSize(16, 16)) * 2);
+            const QColor curve = Theme::instance().color(Role::series1);
+            int drawn = 0;
+            for (int y = 0; y < image.height() / 2; ++y)
+                for (int x = 0; x < image.width() / 2; ++x)
+                    drawn += image.pixelColor(x, y) == curve ? 1 : 0;
+            QVERIFY(drawn > 200);
+        } else if (suffix == u"svg") {
+            QVERIFY(QSvgRenderer(bytes).isValid());
+            QVERIFY(bytes.contains("Accuracy"));
+            QVERIFY(bytes.size() > 20000);
+        } else if (suffix == u"pdf") {
+            QVERIFY(bytes.startsWith("%PDF"));
+            QVERIFY(bytes.size() > 5000);
+        } else {
+            const QList<QByteArray> lines = bytes.split('\n');
+            QCOMPARE(lines.size(), 756 + 2); // header, a row a step, the end
+            QVERIFY2(lines[0].startsWith("step,epoch,seconds,Loss,Loss train smoothed,Loss validation,Accuracy"),
+                     lines[0].constData());
+            const SmoothedSeries& loss = driver.run()->loss;
+            for (const int row : {1, 500, 756}) {
+                const QList<QByteArray> cells = lines[row].split(',');
+                QCOMPARE(cells.size(), lines[0].count(',') + 1);
+                QCOMPARE(cells[0].toInt(), row);
+                QCOMPARE(cells[3].toFloat(), loss.raw.value_at(static_cast<std::size_t>(row - 1)));
+                QCOMPARE(cells[4].toFloat(), loss.smooth.value_at(static_cast<std::size_t>(row - 1)));
+            }
+            QVERIFY(lines[63].split(',')[5].toFloat() > 0); // evaluated at the end of an epoch
+            QVERIFY(lines[62].split(',')[5].isEmpty());     // and not before
+        }
+    }
+
+    void one_plot_goes_into_a_file_and_faults_are_said() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        LivePlot* plot = driver.window->run_page()->plots()->accuracy();
+        QVERIFY(choose(plot->findChild<QPushButton*>(QStringLiteral("plotMenu")), QStringLiteral("Export this plot…")));
+        auto* dialog = driver.find<QFileDialog>(QStringLiteral("exportPlots"));
+        QVERIFY(dialog);
+        const QSize size = plot->size();
+        const QString file = folder.filePath(QStringLiteral("one.png"));
+        save_as(dialog, file);
+        QTRY_VERIFY(QFile::exists(file));
+        QCOMPARE(QImage(file).size(), size * 2);
+        auto* message = driver.find(QStringLiteral("message"));
+        for (const char* name : {"/no/such/folder/plot.svg", "/no/such/folder/plot.csv"}) {
+            driver.window->run_page()->exports()->write({plot}, QString::fromLatin1(name));
+            QTRY_VERIFY2(message->accessibleName().startsWith(QLatin1String(name) + QStringLiteral(" could not be")),
+                         qPrintable(message->accessibleName()));
+        }
+    }
+};
+
+WATCHED_TEST_MAIN(TestPlots)
+#include "tst_plots.moc"
