@@ -39,11 +39,16 @@ Server::Server(OutputQueue& output, std::filesystem::path runs_root, ChildPatien
     for (auto& [name, function] : functions_) {
         threads_[name].setMaxThreadCount(most_at_once);
         if (is_for_child(name))
-            function = [name = name, limit = name == "plan" ? patience.plan : std::chrono::milliseconds::zero()](
+            function = [this, name = name, limit = name == "plan" ? patience.plan : std::chrono::milliseconds::zero()](
                            const Json& arguments, const RequestContext& context) {
-                return answer_in_child(name, arguments, context, limit);
+                return children_.answer(name, arguments, context, limit);
             };
     }
+    for (const char* name : {"start", "resume"}) // what a run trains on shall be free
+        functions_[name] = [this, then = functions_.at(name)](const Json& arguments, const RequestContext& context) {
+            children_.let_go();
+            return then(arguments, context);
+        };
     functions_["probe"] = [this, limit = patience.probe](const Json&, const RequestContext& context) {
         return probe(context, limit);
     };
@@ -56,7 +61,7 @@ Json Server::probe(const RequestContext& context, std::chrono::milliseconds pati
             return probed_;
     }
     bool complete = true;
-    auto found = probe_in_child(context, patience, complete);
+    auto found = children_.probe(context, patience, complete);
     const std::lock_guard lock(probed_mutex_);
     if (complete) // else it is tried again the next time
         probed_ = found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "worker/answer_children.h"
 #include "worker/child_request.h"
 #include "worker/output_queue.h"
 #include "worker/protocol.h"
@@ -56,6 +57,7 @@ private:
 
     OutputQueue& output_;
     std::filesystem::path runs_root_;
+    AnswerChildren children_;
     RequestFunctions functions_; ///< as serve answers them
     std::mutex probed_mutex_;
     Json probed_;     ///< what the first probe that came to its end has found: devices do not come and go

@@ -89,6 +89,7 @@ std::vector<DeviceDescription> devices() {
 
 std::unique_ptr<Backend> make(const BackendOptions& options) {
     log("made for " + options.device);
+    log("in " + std::to_string(getpid()));
     misbehave(" later");
     return reference_backend().make(options);
 }

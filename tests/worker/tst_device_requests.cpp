@@ -33,6 +33,14 @@ public:
         QFile file(log());
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
+    /// In which processes it was made, time after time.
+    [[nodiscard]] std::vector<pid_t> processes() const {
+        std::vector<pid_t> result;
+        for (const auto& line : asked().split('\n'))
+            if (line.startsWith("in "))
+                result.push_back(line.mid(3).toInt());
+        return result;
+    }
     [[nodiscard]] QProcessEnvironment environment(const char* mode) const {
         auto environment = QProcessEnvironment::systemEnvironment();
         environment.insert("ESPALIER_FAKE_GPU", mode);
@@ -158,6 +166,24 @@ private slots:
         (void)serve.get("cancel", {{"target", plan}});
         QCOMPARE(code_of(serve.answer(plan)), 6);
         QVERIFY(serve.get("probe").contains("devices"));
+    }
+
+    /// What a driver costs to open is paid once for many edits of a form, and given back when a run wants the device.
+    void a_child_is_kept_until_a_run_starts() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
+        for (int edit = 0; edit < 3; ++edit)
+            QVERIFY(serve.get("plan", wish("cuda")).contains("parameters"));
+        const auto processes = installed.processes();
+        QVERIFY(processes.size() >= 3);
+        for (const auto process : processes)
+            QCOMPARE(process, processes.front());
+        auto config = wish("cuda")["config"];
+        config["epochs"] = 0; // refused, but only after the device was given back
+        QCOMPARE(code_of(serve.get("start", {{"config", config}})), 2);
+        QVERIFY(gone(processes.front()));
+        QVERIFY(serve.get("plan", wish("cuda")).contains("parameters"));
+        QVERIFY(installed.processes().back() != processes.front());
     }
 
     void a_card_is_chosen_by_name() {

@@ -52,8 +52,8 @@ void add_process_commands(CLI::App& app, Action& chosen) {
             return serve(runs_root(*root), {.probe = limit, .plan = 5 * limit});
         };
     });
-    auto* answer = app.add_subcommand("answer", "Answer one request from stdin; serve starts it");
-    answer->callback([&chosen] { chosen = [] { return answer_one_request(); }; });
+    auto* answer = app.add_subcommand("answer", "Answer requests from stdin; serve starts it");
+    answer->callback([&chosen] { chosen = []() -> int { answer_requests(); }; });
 
     const auto folder = std::make_shared<std::string>();
     auto* worker = app.add_subcommand("worker", "Train a run in this process; its supervisor starts it");
