@@ -32,6 +32,9 @@ void MainMenu::add_run_menu() {
     add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); });
     add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); });
     add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); });
+    add(run, tr("Compare runs"), QKeySequence(Qt::CTRL | Qt::Key_D), [this] {
+        emit compare_requested();
+    })->setObjectName(QStringLiteral("compareRuns"));
     add(run, tr("Export plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), [this] { emit export_requested(); });
     run->addSeparator();
     add(run, tr("Resume from a checkpoint…"), {}, [this] {

@@ -24,6 +24,7 @@ signals:
     void tab_requested(int index);
     void follow_requested();
     void export_requested();
+    void compare_requested(); ///< of the runs that are selected
     void theme_requested(Theme::Mode mode);
     void menu_requested(); ///< its own key
 

@@ -2,6 +2,7 @@
 #include "main_window.h"
 
 #include "close_guard.h"
+#include "compare_page.h"
 #include "configure_page.h"
 #include "configure_requests.h"
 #include "device_summary.h"
@@ -69,6 +70,7 @@ void MainWindow::build_pages() {
     gallery_ = new PresetGallery;
     configure_ = new ConfigurePage;
     run_page_ = new RunPage;
+    compare_ = new ComparePage(machine_, store_);
     strip_ = new StatusStrip;
     message_ = new StateBand;
     message_->setObjectName(QStringLiteral("message"));
@@ -76,10 +78,15 @@ void MainWindow::build_pages() {
     pages_->addWidget(gallery_);
     pages_->addWidget(configure_);
     pages_->addWidget(run_page_);
+    pages_->addWidget(compare_);
     gallery_->set_machine_line(tr("Looking for devices…"), Role::secondary);
     new ConfigureRequests(machine_, configure_, this);
     connect(rail_, &RunRail::new_run_requested, this, &MainWindow::show_gallery);
     connect(rail_, &RunRail::run_chosen, this, &MainWindow::show_run);
+    connect(rail_, &RunRail::compare_chosen, this, &MainWindow::show_comparison);
+    connect(compare_, &ComparePage::closed, this,
+            [this] { run_page_->run() ? show_run(run_page_->run()->path()) : show_gallery(); });
+    connect(compare_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(gallery_, &PresetGallery::preset_chosen, this, &MainWindow::choose_preset);
     connect(configure_, &ConfigurePage::back_requested, this, &MainWindow::show_gallery);
     connect(configure_, &ConfigurePage::copy_command_requested, this,
@@ -115,9 +122,14 @@ void MainWindow::build_menu() {
     connect(menu, &MainMenu::stop_requested, tool_bar_, &ToolBar::press_stop);
     connect(menu, &MainMenu::action_requested, this, &MainWindow::act);
     connect(menu, &MainMenu::tab_requested, run_page_, &RunPage::show_tab);
-    connect(menu, &MainMenu::follow_requested, this, [this] { run_page_->plots()->follow(); });
+    connect(menu, &MainMenu::follow_requested, this, [this] {
+        (pages_->currentWidget() == compare_ ? compare_->plots() : run_page_->plots())->follow();
+    });
+    connect(menu, &MainMenu::compare_requested, this, [this] { show_comparison(rail_->selected()); });
     connect(menu, &MainMenu::export_requested, this, [this] {
-        if (current())
+        if (pages_->currentWidget() == compare_)
+            compare_->exports()->ask_all();
+        else if (current())
             run_page_->exports()->ask_all();
     });
     connect(menu, &MainMenu::menu_requested, tool_bar_, &ToolBar::show_menu);
@@ -219,6 +231,8 @@ void MainWindow::tick() {
     if (pages_->currentWidget() == run_page_) {
         run_page_->refresh();
         update_controls();
+    } else if (pages_->currentWidget() == compare_) {
+        compare_->refresh();
     }
     update_strip();
 }
@@ -246,6 +260,11 @@ void MainWindow::play(std::unique_ptr<Replay> replay, const QString& name) {
 void MainWindow::show_page(QWidget* page) {
     pages_->setCurrentWidget(page);
     page->setFocus(); // no control is marked before a key asks for one
+    if (page == compare_) { // its runs stay selected
+        update_controls();
+        return;
+    }
+    compare_->leave();
     rail_->set_current(page == run_page_ ? run_page_->run()->path() : QString());
     update_controls();
 }
@@ -263,6 +282,21 @@ void MainWindow::show_run(const QString& path) {
     settings_.last_run = path;
     message_->hide();
     show_page(run_page_);
+}
+
+void MainWindow::show_comparison(const QStringList& paths) {
+    if (paths.size() < 2) {
+        tell(tr("Select two to eight runs in the list at the left, with Ctrl or Shift and a click: their curves and what "
+                "their settings differ in are then shown side by side."),
+             false);
+        return;
+    }
+    message_->hide();
+    show_page(compare_);
+    compare_->compare(paths);
+    if (paths.size() > ComparePage::most_runs)
+        tell(tr("The first %1 of the selected runs are compared: more cannot be told apart.").arg(ComparePage::most_runs),
+             false);
 }
 
 void MainWindow::choose_preset(const QString& name) {

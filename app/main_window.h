@@ -14,6 +14,7 @@ class QStackedWidget;
 namespace espalier {
 
 class CloseGuard;
+class ComparePage;
 class ConfigurePage;
 class Notifications;
 class PresetGallery;
@@ -44,6 +45,8 @@ public:
     void show_gallery();
     void show_page(QWidget* page);
     void show_run(const QString& path);
+    void show_comparison(const QStringList& paths);
+    [[nodiscard]] ComparePage* compare_page() const { return compare_; }
     void choose_preset(const QString& name);
     [[nodiscard]] RunPage* run_page() const { return run_page_; }
     [[nodiscard]] RunStore* runs() const { return store_; }
@@ -88,6 +91,7 @@ private:
     PresetGallery* gallery_;
     ConfigurePage* configure_;
     RunPage* run_page_;
+    ComparePage* compare_;
     StatusStrip* strip_;
 };
 

@@ -107,6 +107,10 @@ std::optional<RunOverview> read_overview(const Json& overview) {
         result.process = buckets.mean("resources.memory.process");
         result.gflops = buckets.range("resources.gflops");
         result.utilisation = buckets.mean("resources.utilisation");
+        if (const double best = protocol::number_at(overview, "best_accuracy", -1); best >= 0) {
+            result.best_accuracy = best;
+            result.best_epoch = std::llround(protocol::number_at(overview, "best_epoch"));
+        }
         double seconds = 0;
         const auto pace = buckets.values("seconds", "mean");
         for (std::size_t i = 0; i < pace.size(); ++i) {

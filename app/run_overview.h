@@ -23,6 +23,8 @@ struct RunOverview {
     MetricSeries process;
     MetricSeries gflops, utilisation;
     StepClock clock;
+    std::optional<double> best_accuracy; ///< of the validation part
+    std::int64_t best_epoch = 0;
 };
 
 /// Nothing if `overview` has not the form of one.

@@ -262,6 +262,7 @@ void RunPage::refresh() {
             set_reading(static_cast<double>(run_->step()) / static_cast<double>(overview_->steps));
         return;
     }
+    run_->set_smoothing(plots_->smoothing()); // a comparison may have set another
     run_->smooth_for(smoothing_budget_ms);
     fill();
     plots_->refresh();

@@ -72,6 +72,11 @@ RunModel* RunStore::open(const QString& path) {
     return model;
 }
 
+RunModel* RunStore::opened(const QString& path) const {
+    const auto found = models_.find(path);
+    return found == models_.end() || is_loading(path) ? nullptr : found->second.get();
+}
+
 RunModel* RunStore::adopt(const QString& path) {
     auto& model = models_[path];
     if (!model) {

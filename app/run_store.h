@@ -22,6 +22,8 @@ public:
     [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
     /// The model of a run. The first time it is attached to: all its events, then the live ones.
     RunModel* open(const QString& path);
+    /// The model of a run that is open, all of its past there; null: it is not.
+    [[nodiscard]] RunModel* opened(const QString& path) const;
     /// A run of which no machine knows: a replay.
     RunModel* adopt(const QString& path);
     [[nodiscard]] bool is_loading(const QString& path) const; ///< its past is still coming in

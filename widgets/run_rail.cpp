@@ -118,9 +118,13 @@ RunRail::RunRail(QWidget* parent)
 
     connect(new_run_, &QPushButton::clicked, this, &RunRail::new_run_requested);
     connect(search_, &QLineEdit::textChanged, this, &RunRail::filter);
-    connect(list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
-        if (item)
-            emit run_chosen(item->data(id_role).toString());
+    list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    connect(list_, &QListWidget::itemSelectionChanged, this, [this] {
+        const QStringList ids = selected();
+        if (ids.size() == 1)
+            emit run_chosen(ids.front());
+        else if (ids.size() > 1)
+            emit compare_chosen(ids);
     });
     connect(list_, &QListWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         if (const auto* item = list_->itemAt(at))
@@ -130,6 +134,7 @@ RunRail::RunRail(QWidget* parent)
 
 void RunRail::set_runs(const std::vector<RunEntry>& runs) {
     const QString chosen = current();
+    const QStringList several = selected();
     const QSignalBlocker quiet(list_);
     while (list_->count() > static_cast<int>(runs.size()))
         delete list_->takeItem(list_->count() - 1);
@@ -138,8 +143,24 @@ void RunRail::set_runs(const std::vector<RunEntry>& runs) {
             list_->addItem(new QListWidgetItem);
         fill(list_->item(static_cast<int>(i)), runs[i]);
     }
+    list_->clearSelection();
     list_->setCurrentItem(find_item(list_, chosen));
+    if (several.size() > 1)
+        select(several);
     filter();
+}
+
+QStringList RunRail::selected() const {
+    QStringList ids;
+    for (int i = 0; i < list_->count(); ++i)
+        if (list_->item(i)->isSelected())
+            ids.append(list_->item(i)->data(id_role).toString());
+    return ids;
+}
+
+void RunRail::select(const QStringList& ids) {
+    for (int i = 0; i < list_->count(); ++i)
+        list_->item(i)->setSelected(ids.contains(list_->item(i)->data(id_role).toString()));
 }
 
 void RunRail::set_run(const RunEntry& run) {
@@ -158,9 +179,8 @@ void RunRail::set_run(const RunEntry& run) {
 void RunRail::set_current(const QString& id) {
     const QSignalBlocker quiet(list_);
     QListWidgetItem* item = id.isEmpty() ? nullptr : find_item(list_, id);
+    list_->clearSelection();
     list_->setCurrentItem(item);
-    if (!item)
-        list_->clearSelection();
     list_->viewport()->update();
 }
 

@@ -32,16 +32,19 @@ public:
     void set_run(const RunEntry& run);
     void set_current(const QString& id); ///< empty: none
     [[nodiscard]] QString current() const;
+    [[nodiscard]] QStringList selected() const;
     [[nodiscard]] int count() const;
     void focus_search();
 
 signals:
     void new_run_requested();
     void run_chosen(const QString& id);
+    void compare_chosen(const QStringList& ids); ///< several, in the list's order: Ctrl or Shift and a click
     void menu_requested(const QString& id, const QPoint& global);
 
 private:
     void filter();
+    void select(const QStringList& ids);
 
     QPushButton* new_run_;
     QLineEdit* search_;

@@ -74,12 +74,14 @@ public:
         Json series = Json::object();
         for (const auto& [name, reduced] : series_)
             series[name] = reduced.to_json();
-        return {{"steps", last_},
-                {"width", width_},
-                {"buckets", bucket(last_) + 1},
-                {"steps_per_epoch", steps_per_epoch_},
-                {"epochs", epochs_},
-                {"series", std::move(series)}};
+        Json overview{{"steps", last_},
+                      {"width", width_},
+                      {"buckets", bucket(last_) + 1},
+                      {"steps_per_epoch", steps_per_epoch_},
+                      {"epochs", epochs_},
+                      {"series", std::move(series)}};
+        overview.update(best_);
+        return overview;
     }
 
 private:
@@ -143,6 +145,8 @@ private:
         } else if (protocol::is_event(*event, "evaluation") && protocol::text_at(*event, "set") != "test" &&
                    last_ > 0 && step <= in_force_ && step < next_evaluation_) {
             next_evaluation_ = step;
+            if (best_.empty() && event->contains("best_accuracy")) // the newest knows the best of all
+                best_ = {{"best_accuracy", event->at("best_accuracy")}, {"best_epoch", event->value("best_epoch", Json(0))}};
             for (const char* key : {"loss", "accuracy"})
                 series(std::string("validation.") + key)
                     .add(bucket(step), protocol::number_at(*event, key, std::nan("")));
@@ -157,6 +161,7 @@ private:
     std::int64_t in_force_ = no_step; ///< later steps were taken back
     std::int64_t next_step_ = no_step, next_sample_ = no_step, next_evaluation_ = no_step;
     double steps_per_epoch_ = 0, epochs_ = 0;
+    Json best_ = Json::object();
 };
 
 } // namespace

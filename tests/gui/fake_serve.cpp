@@ -13,9 +13,12 @@
 //   --fall-back-at STEP  there the engine turns recomputation on by itself
 //   --slow-plan MS       the rest of the fit check comes so long after its quick part
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
+//   --more-runs N        N more finished runs of before
 //   --slow-past          the newest run is at work, and its past does not come before it has been stopped
 #include "sample_run.h"
 #include "worker/protocol.h"
+
+#include <QByteArray>
 
 #include <algorithm>
 #include <atomic>
@@ -38,6 +41,7 @@ struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
     bool gpu = false;
+    int more_runs = 0;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
 };
 
@@ -413,6 +417,15 @@ Json answer(const protocol::Request& request) {
         runs[made]->begin();
         return {{"path", made}};
     }
+    if (request.name == "fetch") { // each run has another learning rate
+        const auto folder = path.substr(0, path.rfind('/'));
+        const auto place = std::ranges::find(order, folder) - order.begin();
+        const Json config{{"name", folder},
+                          {"epochs", 12},
+                          {"network", {{"network", "quick"}}},
+                          {"optimizer", {{"learning_rate", 0.1 * static_cast<double>(place + 1)}}}};
+        return {{"base64", QByteArray::fromStdString(config.dump()).toBase64().toStdString()}};
+    }
     const auto run = runs.find(path);
     if (run == runs.end())
         throw std::runtime_error("There is no run " + path);
@@ -446,6 +459,8 @@ int main(int argc, char** argv) {
         if (word == "--slow-plan")
             options.slow_plan = std::stoll(next());
         options.slow_past |= word == "--slow-past";
+        if (word == "--more-runs")
+            options.more_runs = std::stoi(next());
         if (word == "--fail-at")
             options.fail_at = std::stoll(next());
         if (word == "--crash-at")
@@ -469,6 +484,15 @@ int main(int argc, char** argv) {
              {std::tuple{"/fake/runs/grow-2", "failed", broken}, {"/fake/runs/quick-1", "finished", past}}) {
             runs[path] = std::make_unique<FakeRun>(path, state);
             runs[path]->give_past(events);
+            order.push_back(path);
+        }
+        for (int i = 0; i < options.more_runs; ++i) {
+            const std::string path = "/fake/runs/more-" + std::to_string(i + 3);
+            runs[path] = std::make_unique<FakeRun>(path, "finished");
+            SampleRun other(63, 8 + i % 5); // each of another length
+            auto events = other.past(other.last_step());
+            events.push_back(other.phase("finished"));
+            runs[path]->give_past(std::move(events));
             order.push_back(path);
         }
     }

@@ -207,6 +207,8 @@ int main(int argc, char** argv) {
     try {
         MainWindow::Options options;
         options.engine_arguments = QStringList{QStringLiteral("serve")};
+        if (!parser.isSet(engine_option))
+            options.engine_arguments << QStringLiteral("--more-runs") << QStringLiteral("2");
         options.engine = parser.isSet(engine_option)
                              ? parser.value(engine_option)
                              : QCoreApplication::applicationDirPath() + QStringLiteral("/fake_serve");
@@ -242,6 +244,14 @@ int main(int argc, char** argv) {
         camera.each(QStringLiteral("paused"), replayed(paused));
         camera.each(QStringLiteral("failed"), replayed(failed));
         camera.each(QStringLiteral("finished"), replayed(finished));
+        camera.each(QStringLiteral("compare"), [](MainWindow& w) {
+            QStringList paths;
+            for (const RunEntry& run : w.runs()->runs())
+                paths.append(run.id);
+            if (paths.size() > 1)
+                w.show_comparison(paths);
+            wait(1500);
+        });
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -121,7 +121,7 @@ private slots:
         WindowDriver driver(engine);
         QVERIFY(open_finished(driver));
         PlotGroup* plots = driver.window->run_page()->plots();
-        auto* button = driver.find<QPushButton>(QStringLiteral("plotAxis"));
+        auto* button = driver.window->run_page()->findChild<QPushButton*>(QStringLiteral("plotAxis"));
         QVERIFY(choose(button, QStringLiteral("epoch")));
         QCOMPARE(plots->axis(), AxisKind::epoch);
         QCOMPARE(button->text(), QStringLiteral("epoch"));
@@ -135,7 +135,8 @@ private slots:
     void smoothing_is_of_all_values_and_stays_chosen() {
         WindowDriver driver(engine);
         QVERIFY(open_finished(driver));
-        QVERIFY(choose(driver.find<QPushButton>(QStringLiteral("plotSmooth")), QStringLiteral("smooth 0.98")));
+        QVERIFY(choose(driver.window->run_page()->findChild<QPushButton*>(QStringLiteral("plotSmooth")),
+                       QStringLiteral("smooth 0.98")));
         const auto check = [&] {
             const SmoothedSeries& loss = driver.run()->loss;
             QCOMPARE(loss.smooth.size(), loss.raw.size());
@@ -159,7 +160,7 @@ private slots:
         WindowDriver driver(engine);
         QVERIFY(open_finished(driver));
         PlotGroup* plots = driver.window->run_page()->plots();
-        auto* log = driver.find<QPushButton>(QStringLiteral("plotLog"));
+        auto* log = driver.window->run_page()->findChild<QPushButton*>(QStringLiteral("plotLog"));
         QTest::mouseClick(log, Qt::LeftButton);
         QVERIFY(plots->loss()->is_logarithmic());
         QVERIFY(!plots->loss()->accessibleDescription().contains(QStringLiteral("logarithmic")));

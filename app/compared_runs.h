@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "run_model.h"
+#include "run_overview.h"
+
+#include <QPointer>
+#include <memory>
+
+namespace espalier {
+
+class Machine;
+class RunStore;
+
+/// What is known of runs that are compared: their curves and configurations. A run that is open already is seen as it
+/// is there; of another one all events come if it is short, and the overview alone if it is long.
+class ComparedRuns : public QObject {
+    Q_OBJECT
+
+public:
+    /// The curves of one run, whatever they come from; they live until changed() says otherwise.
+    struct Curves {
+        const MetricSeries *loss, *accuracy; ///< of training, smoothed
+        const MetricSeries *validation_loss, *validation_accuracy, *memory, *gflops;
+        const StepClock* clock;
+    };
+    struct Facts {
+        QString name;
+        RunState state = RunState::preparing;
+        std::int64_t steps = 0;
+        double seconds = 0; ///< of training
+        std::optional<double> best_accuracy;
+        std::int64_t best_epoch = 0;
+    };
+
+    ComparedRuns(Machine* machine, RunStore* store, QObject* parent);
+    ~ComparedRuns() override;
+
+    void compare(const QStringList& paths);
+    void clear(); ///< nothing is asked for any more
+    [[nodiscard]] std::size_t size() const { return runs_.size(); }
+    [[nodiscard]] QStringList paths() const;
+    [[nodiscard]] std::optional<Curves> curves(std::size_t index) const; ///< nothing: they are on their way
+    [[nodiscard]] Facts facts(std::size_t index) const;
+    [[nodiscard]] const std::optional<Json>& config(std::size_t index) const { return runs_[index]->config; }
+    [[nodiscard]] const QString& problem(std::size_t index) const { return runs_[index]->problem; }
+    /// Whether its curves are means of stretches of steps, not the steps themselves.
+    [[nodiscard]] bool is_coarse(std::size_t index) const;
+    void set_smoothing(double weight);
+    void smooth_for(int budget_ms);
+
+signals:
+    void about_to_change(); ///< curves that were given out end here
+    void changed();         ///< others have come
+    void configs_changed();
+
+private:
+    struct Run {
+        QString path;
+        QPointer<RunModel> open;       ///< of the store
+        std::unique_ptr<RunModel> own; ///< of all events
+        std::optional<RunOverview> overview;
+        bool complete = false; ///< the past of `own` is there
+        std::int64_t request = 0;
+        std::optional<Json> config;
+        QString problem;
+    };
+    void attach(const std::shared_ptr<Run>& run);
+    void fetch_config(const std::shared_ptr<Run>& run);
+    void take_progress(Run& run, const Json& progress);
+    [[nodiscard]] RunModel* model(const Run& run) const;
+
+    Machine* machine_;
+    RunStore* store_;
+    double smoothing_ = 0.9;
+    std::vector<std::shared_ptr<Run>> runs_; ///< handlers of requests look whether theirs is still there
+};
+
+} // namespace espalier

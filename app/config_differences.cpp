@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config_differences.h"
+
+#include "json_convert.h"
+#include "run_fields.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+
+namespace espalier {
+
+namespace {
+
+using Flat = std::map<QString, Json>;
+
+void flatten(const Json& value, const QString& path, Flat& into) {
+    if (!value.is_object()) {
+        into[path] = value;
+        return;
+    }
+    for (const auto& [key, inner] : value.items())
+        flatten(inner, path.isEmpty() ? to_qstring(key) : path + QLatin1Char('.') + to_qstring(key), into);
+}
+
+bool same(const Json& a, const Json& b) {
+    return a.is_number() && b.is_number() ? a.get<double>() == b.get<double>() : a == b; // 1 and 1.0
+}
+
+QString words(const Json& value) {
+    if (value.is_null())
+        return QStringLiteral("–");
+    if (value.is_boolean())
+        return value.get<bool>() ? QCoreApplication::translate("espalier::ComparePage", "on")
+                                 : QCoreApplication::translate("espalier::ComparePage", "off");
+    if (value.is_string())
+        return to_qstring(value.get<std::string>());
+    if (!value.is_array())
+        return to_qstring(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    QStringList items;
+    for (const Json& item : value)
+        items.append(words(item));
+    return items.join(QStringLiteral(", "));
+}
+
+} // namespace
+
+std::vector<ConfigDifference> config_differences(const std::vector<Json>& configs) {
+    std::vector<Flat> flats(configs.size());
+    std::map<QString, Json> fields; // all paths, with their defaults
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        flatten(configs[i], {}, flats[i]);
+        for (const auto& [path, value] : flats[i])
+            fields.try_emplace(path, Json());
+    }
+    for (auto& [path, otherwise] : fields)
+        if (const auto known = field_defaults().constFind(path); known != field_defaults().constEnd())
+            otherwise = to_json(*known);
+    std::vector<ConfigDifference> differences;
+    for (const auto& [path, otherwise] : fields) {
+        if (path == u"name")
+            continue;
+        std::vector<Json> values;
+        for (const Flat& flat : flats) {
+            const auto found = flat.find(path);
+            values.push_back(found == flat.end() ? otherwise : found->second);
+        }
+        if (std::ranges::all_of(values, [&](const Json& value) { return same(value, values.front()); }))
+            continue;
+        ConfigDifference difference{path, path, {}};
+        for (const Json& value : values)
+            difference.values.append(words(value));
+        differences.push_back(std::move(difference));
+    }
+    const auto place = [](const ConfigDifference& difference) {
+        return std::ranges::find(run_fields(), difference.field, &FormField::path) - run_fields().begin();
+    };
+    std::ranges::stable_sort(differences, {}, place);
+    for (ConfigDifference& difference : differences)
+        if (const auto field = std::ranges::find(run_fields(), difference.field, &FormField::path);
+            field != run_fields().end())
+            difference.title = field->label;
+    return differences;
+}
+
+} // namespace espalier

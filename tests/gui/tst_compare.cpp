@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Comparing runs, over the whole window: selected in the list, seen side by side, and back.
+#include "compare_page.h"
+#include "config_differences.h"
+#include "plot_exports.h"
+#include "plot_group.h"
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <qcustomplot.h>
+#include <set>
+
+#include <QAction>
+#include <QFile>
+#include <QListWidget>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QTemporaryDir>
+#include <cmath>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+const QString engine = QStringLiteral(FAKE_SERVE);
+
+void click_run(WindowDriver& driver, int row, Qt::KeyboardModifiers modifiers = {}) {
+    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, modifiers, list->visualItemRect(list->item(row)).center());
+}
+
+bool wait_for_runs(WindowDriver& driver, int count) {
+    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+    return QTest::qWaitFor([&] { return list->count() == count; });
+}
+
+ComparePage* page(WindowDriver& driver) { return driver.window->compare_page(); }
+
+bool wait_for_curves(WindowDriver& driver) {
+    return QTest::qWaitFor([&] {
+        const ComparedRuns& runs = page(driver)->runs();
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            if (!runs.curves(i) || !runs.config(i))
+                return false;
+        return runs.size() > 0;
+    });
+}
+
+QString cell(WindowDriver& driver, const QString& title, int column) {
+    const auto* table = driver.find<QTableWidget>(QStringLiteral("compareTable"));
+    for (int row = 0; row < table->rowCount(); ++row)
+        if (const auto* head = table->item(row, 0); head && head->text() == title)
+            return table->item(row, column) ? table->item(row, column)->text() : QString();
+    return QStringLiteral("no row");
+}
+
+std::vector<Curve> shown(WindowDriver& driver) { return page(driver)->plots()->loss()->curves(); }
+
+} // namespace
+
+class TestCompare : public WatchedTest {
+    Q_OBJECT
+
+private slots:
+    void two_runs_are_chosen_with_ctrl() {
+        WindowDriver driver(engine);
+        QVERIFY(wait_for_runs(driver, 2));
+        click_run(driver, 0);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        click_run(driver, 1, Qt::ControlModifier);
+        QTRY_VERIFY(page(driver)->isVisible());
+        QVERIFY(wait_for_curves(driver));
+        QCOMPARE(shown(driver).size(), std::size_t{4}); // training and validation of both
+        QCOMPARE(shown(driver)[0].tag, 1);
+        QCOMPARE(shown(driver)[2].tag, 2);
+        QVERIFY(shown(driver)[0].role != shown(driver)[2].role);
+        QCOMPARE(shown(driver)[0].series->size(), std::size_t{756});
+        QCOMPARE(shown(driver)[2].series->size(), std::size_t{430});
+        QTRY_COMPARE(cell(driver, QStringLiteral("Steps"), 1), QStringLiteral("756"));
+        QCOMPARE(cell(driver, QStringLiteral("Steps"), 2), QStringLiteral("430"));
+        QCOMPARE(cell(driver, QStringLiteral("State"), 2), QStringLiteral("Failed"));
+        QVERIFY(cell(driver, QStringLiteral("Best accuracy"), 1).endsWith(QStringLiteral("%")));
+        QVERIFY(cell(driver, QStringLiteral("at epoch"), 1).toInt() > 6);
+        // what differs and nothing else; runs of before are in the order of the list, the newest first
+        QCOMPARE(cell(driver, QStringLiteral("Learning rate"), 1), QStringLiteral("0.2"));
+        QCOMPARE(cell(driver, QStringLiteral("Learning rate"), 2), QStringLiteral("0.1"));
+        QCOMPARE(cell(driver, QStringLiteral("Epochs"), 1), QStringLiteral("no row"));
+        QCOMPARE(page(driver)->plots()->range(), (std::pair<double, double>(0, 756)));
+
+        QVERIFY(driver.click(QStringLiteral("compareClose"))); // back to the run that was looked at
+        QTRY_VERIFY(!page(driver)->isVisible());
+        QCOMPARE(driver.run()->path(), QStringLiteral("/fake/runs/quick-1"));
+        QCOMPARE(page(driver)->runs().size(), std::size_t{0});
+        click_run(driver, 1);
+        QVERIFY(driver.wait_for_state(RunState::failed)); // a plain click opens one, as ever
+    }
+
+    void eight_runs_at_most() {
+        WindowDriver driver(engine, {QStringLiteral("--more-runs"), QStringLiteral("7")});
+        QVERIFY(wait_for_runs(driver, 9));
+        click_run(driver, 0);
+        click_run(driver, 8, Qt::ShiftModifier);
+        QTRY_VERIFY(page(driver)->isVisible());
+        QCOMPARE(page(driver)->runs().size(), std::size_t{8});
+        QVERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("first 8")));
+        QVERIFY(wait_for_curves(driver));
+        QTRY_COMPARE(shown(driver).size(), std::size_t{16});
+        std::set<Role> roles;
+        for (const Curve& curve : shown(driver))
+            roles.insert(curve.role);
+        QCOMPARE(roles.size(), std::size_t{8});
+    }
+
+    void a_click_in_the_legend_hides_a_run() {
+        WindowDriver driver(engine);
+        QVERIFY(wait_for_runs(driver, 2));
+        click_run(driver, 0);
+        click_run(driver, 1, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(driver));
+        QVERIFY(driver.click(QStringLiteral("compareRun-1")));
+        QCOMPARE(shown(driver).size(), std::size_t{2});
+        QCOMPARE(shown(driver)[0].tag, 2); // it keeps its number
+        QCOMPARE(page(driver)->plots()->range().second, 430.0);
+        QVERIFY(driver.click(QStringLiteral("compareRun-1")));
+        QCOMPARE(shown(driver).size(), std::size_t{4});
+    }
+
+    void each_run_has_its_own_clock() {
+        WindowDriver driver(engine);
+        QVERIFY(wait_for_runs(driver, 2));
+        click_run(driver, 0);
+        click_run(driver, 1, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(driver));
+        PlotGroup* plots = page(driver)->plots();
+        QTRY_COMPARE(plots->range().second, 756.0);
+        plots->set_axis(AxisKind::epoch);
+        QVERIFY(std::abs(plots->range().second - 12) < 0.1);
+        plots->set_axis(AxisKind::time);
+        QVERIFY(std::abs(plots->range().second - 34) < 2);
+        plots->set_axis(AxisKind::step);
+        auto* canvas = plots->loss()->findChild<QCustomPlot*>();
+        QTest::mouseMove(canvas, canvas->axisRect()->rect().center());
+        QTRY_VERIFY2(plots->loss()->note().contains(QStringLiteral("1: ")) &&
+                         plots->loss()->note().contains(QStringLiteral("2: ")),
+                     qPrintable(plots->loss()->note()));
+    }
+
+    void a_run_that_trains_goes_on_in_the_comparison() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(20));
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 1, Qt::ControlModifier);
+        QTRY_VERIFY(page(driver)->isVisible());
+        QVERIFY(wait_for_curves(driver));
+        const std::size_t then = shown(driver)[0].series->size();
+        QTRY_VERIFY(shown(driver)[0].series->size() > then + 10);
+        QTRY_COMPARE(cell(driver, QStringLiteral("State"), 1), QStringLiteral("Running"));
+    }
+
+    void the_comparison_is_exported() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine);
+        QVERIFY(wait_for_runs(driver, 2));
+        click_run(driver, 0);
+        click_run(driver, 1, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(driver));
+        const auto all = page(driver)->plots()->plots();
+        const QString file = folder.filePath(QStringLiteral("compared.csv"));
+        page(driver)->exports()->write({all.begin(), all.end()}, file);
+        QTRY_VERIFY(QFile::exists(file));
+        QFile table(file);
+        QVERIFY(table.open(QIODevice::ReadOnly));
+        const QList<QByteArray> lines = table.readAll().split('\n');
+        QVERIFY2(lines[0].startsWith("step,Loss quick-1 training,Loss quick-1 validation,Loss grow-2 training"),
+                 lines[0].constData()); // no epoch: the runs have clocks of their own
+        QCOMPARE(lines.size(), 756 + 2);
+        QVERIFY(!lines[430].split(',')[3].isEmpty() && lines[431].split(',')[3].isEmpty()); // where grow-2 ended
+    }
+
+    void one_run_alone_is_told_how() {
+        WindowDriver driver(engine);
+        QVERIFY(wait_for_runs(driver, 2));
+        click_run(driver, 0);
+        driver.find<QAction>(QStringLiteral("compareRuns"))->trigger();
+        QTRY_VERIFY(driver.find(QStringLiteral("message"))->isVisible());
+        QVERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("Ctrl")));
+        QVERIFY(!page(driver)->isVisible());
+    }
+
+    void settings_left_out_mean_their_defaults() {
+        const auto differences =
+            config_differences({Json{{"epochs", 10}, {"batch", 64}, {"network", {{"stages", {1, 2}}}}},
+                                Json{{"batch", 128.0}, {"network", {{"stages", {1, 2}}}}, {"name", "b"}},
+                                Json{{"batch", 64.0}, {"network", {{"stages", {2, 2}}}}, {"extra", true}}});
+        QStringList fields;
+        for (const auto& difference : differences)
+            fields.append(difference.field);
+        QVERIFY(!fields.contains(QStringLiteral("epochs")) && !fields.contains(QStringLiteral("name")));
+        QCOMPARE(fields.size(), 3);
+        for (const auto& difference : differences)
+            if (difference.field == u"network.stages")
+                QCOMPARE(difference.values,
+                         (QStringList{QStringLiteral("1, 2"), QStringLiteral("1, 2"), QStringLiteral("2, 2")}));
+            else if (difference.field == u"extra")
+                QCOMPARE(difference.values,
+                         (QStringList{QStringLiteral("–"), QStringLiteral("–"), QStringLiteral("on")}));
+        QVERIFY(config_differences({Json{{"seed", 1}}, Json::object()}).empty());
+    }
+};
+
+WATCHED_TEST_MAIN(TestCompare)
+#include "tst_compare.moc"
