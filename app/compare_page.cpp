@@ -21,9 +21,10 @@ namespace espalier {
 namespace {
 
 constexpr int smoothing_budget_ms = 15; ///< of a tick
-constexpr int row_height = 26;
+constexpr int row_height = 23;
+constexpr int most_rows = 8; ///< in sight beside the plots; the others are scrolled to
 
-enum ResultRow { state_row, best_row, epoch_row, steps_row, duration_row, result_rows };
+enum ResultRow { state_row, best_row, steps_row, duration_row, result_rows };
 
 } // namespace
 
@@ -60,8 +61,8 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
     column->setSpacing(8);
     column->addLayout(header_);
     column->addWidget(legend_);
-    column->addWidget(plots_, 5);
-    column->addWidget(card, 2);
+    column->addWidget(plots_, 1);
+    column->addWidget(card);
 
     for (LivePlot* plot : plots_->plots())
         plot->set_empty_text(tr("The curves are on their way."));
@@ -257,10 +258,11 @@ void ComparePage::show_results() {
         const QString nothing = QStringLiteral("–");
         const bool known = runs_->curves(i).has_value();
         set_cell(state_row, column, state_title(facts.state));
-        set_cell(best_row, column, facts.best_accuracy ? format_percent(*facts.best_accuracy) : nothing,
+        set_cell(best_row, column,
+                 facts.best_accuracy
+                     ? tr("%1 at epoch %2").arg(format_percent(*facts.best_accuracy)).arg(facts.best_epoch)
+                     : nothing,
                  facts.best_accuracy && *facts.best_accuracy == best);
-        set_cell(epoch_row, column,
-                 facts.best_accuracy ? format_count(static_cast<double>(facts.best_epoch)) : nothing);
         set_cell(steps_row, column, known ? format_count(static_cast<double>(facts.steps)) : nothing);
         set_cell(duration_row, column, known ? format_clock(facts.seconds) : nothing);
     }
@@ -292,7 +294,7 @@ void ComparePage::show_differences() {
     for (std::size_t i = 0; i < count; ++i)
         table_->horizontalHeaderItem(static_cast<int>(i) + 1)
             ->setIcon(tag_pixmap(static_cast<int>(i) + 1, devicePixelRatioF()));
-    const std::array<QString, result_rows> titles{tr("State"), tr("Best accuracy"), tr("at epoch"), tr("Steps"),
+    const std::array<QString, result_rows> titles{tr("State"), tr("Best accuracy"), tr("Steps"),
                                                   tr("Time of training")};
     for (int row = 0; row < result_rows; ++row)
         set_cell(row, 0, titles[static_cast<std::size_t>(row)]);
@@ -312,6 +314,8 @@ void ComparePage::show_differences() {
             set_cell(at, static_cast<int>(owners[i]) + 1, difference.values[static_cast<qsizetype>(i)]);
     }
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    table_->setFixedHeight(table_->horizontalHeader()->sizeHint().height() +
+                           std::min(table_->rowCount(), most_rows) * row_height + 2);
     show_results();
 }
 

@@ -294,6 +294,7 @@ void MainWindow::show_comparison(const QStringList& paths) {
     message_->hide();
     show_page(compare_);
     compare_->compare(paths);
+    rail_->set_selected(paths);
     if (paths.size() > ComparePage::most_runs)
         tell(tr("The first %1 of the selected runs are compared: more cannot be told apart.").arg(ComparePage::most_runs),
              false);

@@ -146,7 +146,7 @@ void RunRail::set_runs(const std::vector<RunEntry>& runs) {
     list_->clearSelection();
     list_->setCurrentItem(find_item(list_, chosen));
     if (several.size() > 1)
-        select(several);
+        set_selected(several);
     filter();
 }
 
@@ -158,7 +158,8 @@ QStringList RunRail::selected() const {
     return ids;
 }
 
-void RunRail::select(const QStringList& ids) {
+void RunRail::set_selected(const QStringList& ids) {
+    const QSignalBlocker quiet(list_);
     for (int i = 0; i < list_->count(); ++i)
         list_->item(i)->setSelected(ids.contains(list_->item(i)->data(id_role).toString()));
 }

@@ -32,6 +32,7 @@ public:
     void set_run(const RunEntry& run);
     void set_current(const QString& id); ///< empty: none
     [[nodiscard]] QString current() const;
+    void set_selected(const QStringList& ids);
     [[nodiscard]] QStringList selected() const;
     [[nodiscard]] int count() const;
     void focus_search();
@@ -44,7 +45,6 @@ signals:
 
 private:
     void filter();
-    void select(const QStringList& ids);
 
     QPushButton* new_run_;
     QLineEdit* search_;

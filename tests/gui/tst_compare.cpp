@@ -8,7 +8,6 @@
 #include "window_driver.h"
 
 #include <qcustomplot.h>
-#include <set>
 
 #include <QAction>
 #include <QFile>
@@ -17,6 +16,7 @@
 #include <QTableWidget>
 #include <QTemporaryDir>
 #include <cmath>
+#include <set>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -80,8 +80,8 @@ private slots:
         QTRY_COMPARE(cell(driver, QStringLiteral("Steps"), 1), QStringLiteral("756"));
         QCOMPARE(cell(driver, QStringLiteral("Steps"), 2), QStringLiteral("430"));
         QCOMPARE(cell(driver, QStringLiteral("State"), 2), QStringLiteral("Failed"));
-        QVERIFY(cell(driver, QStringLiteral("Best accuracy"), 1).endsWith(QStringLiteral("%")));
-        QVERIFY(cell(driver, QStringLiteral("at epoch"), 1).toInt() > 6);
+        QVERIFY2(cell(driver, QStringLiteral("Best accuracy"), 1).contains(QStringLiteral("% at epoch 1")), // 11 or 12
+                 qPrintable(cell(driver, QStringLiteral("Best accuracy"), 1)));
         // what differs and nothing else; runs of before are in the order of the list, the newest first
         QCOMPARE(cell(driver, QStringLiteral("Learning rate"), 1), QStringLiteral("0.2"));
         QCOMPARE(cell(driver, QStringLiteral("Learning rate"), 2), QStringLiteral("0.1"));
