@@ -55,6 +55,25 @@ QString measured_cost(const Json& runs, const Json& in_force, const Toggle& togg
     return ConfigurePage::tr("Measured here: %1.").arg(words.join(QStringLiteral(", ")));
 }
 
+/// Says so where the largest class has far more images than the smallest one that has any.
+QString imbalance(const std::vector<std::pair<QString, qint64>>& classes) {
+    constexpr double far_more = 3;
+    const std::pair<QString, qint64>*largest = nullptr, *smallest = nullptr;
+    for (const auto& one : classes) {
+        if (one.second > 0 && (!smallest || one.second < smallest->second))
+            smallest = &one;
+        if (!largest || one.second > largest->second)
+            largest = &one;
+    }
+    if (!smallest || static_cast<double>(largest->second) <= far_more * static_cast<double>(smallest->second))
+        return {};
+    return ConfigurePage::tr("Here %1 has %2 times as many images as %3: try it.")
+        .arg(largest->first,
+             screen_locale().toString(static_cast<double>(largest->second) / static_cast<double>(smallest->second), 'f',
+                                      1),
+             smallest->first);
+}
+
 } // namespace
 
 ConfigurePage::ConfigurePage(QWidget* parent)
@@ -310,6 +329,7 @@ void ConfigurePage::show_scan(const Json& scan) {
         for (const Json& item : *list)
             if (item.is_object())
                 classes.emplace_back(text_at(item, "name"), static_cast<qint64>(protocol::number_at(item, "count")));
+    form_->set_cost(QStringLiteral("class_weights"), imbalance(classes));
     const auto number_of_classes = classes.size();
     data_->set_classes(QString::number(number_of_classes), std::move(classes));
     std::vector<DataPanel::Finding> findings;

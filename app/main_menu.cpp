@@ -40,6 +40,8 @@ void MainMenu::add_run_menu() {
     add(run, tr("Resume from a checkpoint…"), {}, [this] {
         emit action_requested(QStringLiteral("resume_from"));
     })->setObjectName(QStringLiteral("resumeFromCheckpoint"));
+    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E),
+        [this] { emit action_requested(QStringLiteral("export")); });
     add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
     add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
 }
@@ -47,7 +49,7 @@ void MainMenu::add_run_menu() {
 void MainMenu::add_view_menu() {
     auto* view = addMenu(tr("View"));
     int index = 0;
-    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Layers"), tr("Log")}) {
+    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Layers"), tr("Results"), tr("Log")}) {
         add(view, tab, QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + index)),
             [this, index] { emit tab_requested(index); });
         ++index;

@@ -12,6 +12,7 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "preset_list.h"
+#include "results_requests.h"
 #include "run_actions.h"
 #include "run_page.h"
 #include "state_band.h"
@@ -81,6 +82,7 @@ void MainWindow::build_pages() {
     pages_->addWidget(compare_);
     gallery_->set_machine_line(tr("Looking for devices…"), Role::secondary);
     new ConfigureRequests(machine_, configure_, this);
+    new ResultsRequests(machine_, run_page_->results(), this);
     connect(rail_, &RunRail::new_run_requested, this, &MainWindow::show_gallery);
     connect(rail_, &RunRail::run_chosen, this, &MainWindow::show_run);
     connect(rail_, &RunRail::compare_chosen, this, &MainWindow::show_comparison);
@@ -98,6 +100,7 @@ void MainWindow::build_pages() {
     connect(run_page_, &RunPage::action_requested, this, &MainWindow::act);
     connect(run_page_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(actions_, &RunActions::told, this, [this](const QString& text) { tell(text, false); });
+    connect(actions_, &RunActions::failed, this, [this](const QString& text) { tell(text, true); });
     connect(guard_, &CloseGuard::told, this, [this](const QString& text) { tell(text, false); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "json_convert.h"
+#include "network_export.h"
 #include "report.h"
 #include "toggle_words.h"
 
@@ -22,7 +23,10 @@ Json safe_settings() { return {{"toggles", Json{{"safe_mode", true}}}}; }
 
 } // namespace
 
-RunActions::RunActions(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {
+RunActions::RunActions(RunStore* store, QWidget* window)
+    : QObject(window), store_(store), export_(new NetworkExport(store->machine(), window)), window_(window) {
+    connect(export_, &NetworkExport::told, this, &RunActions::told);
+    connect(export_, &NetworkExport::failed, this, &RunActions::failed);
     connect(store, &RunStore::released, this, [this](const QString& path) {
         if (const auto waiting = waiting_.find(path); waiting != waiting_.end())
             store_->resume(path, waiting_.extract(waiting).mapped());
@@ -35,6 +39,8 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         emit told(tr("The report is on the clipboard."));
     } else if (action == u"folder") {
         QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
+    } else if (action == u"export") {
+        export_->choose(run);
     } else if (action == u"more_epochs") {
         more_epochs(run);
     } else if (action == u"resume_from") {

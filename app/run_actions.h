@@ -9,9 +9,11 @@ class QWidget;
 
 namespace espalier {
 
+class NetworkExport;
+
 /// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
-/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, report, folder,
-/// and take_back:RUNG.
+/// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, export,
+/// report, folder, and take_back:RUNG.
 class RunActions : public QObject {
     Q_OBJECT
 
@@ -25,6 +27,7 @@ public:
 
 signals:
     void told(const QString& text); ///< what has been done, for a person
+    void failed(const QString& text);
 
 private:
     void resume(const QString& path, bool safe_mode);
@@ -34,6 +37,7 @@ private:
     void take_back(const RunModel& run, const QString& rung);
 
     RunStore* store_;
+    NetworkExport* export_;
     QWidget* window_;
     QString device_;
     bool safe_mode_ = false;

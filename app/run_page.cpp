@@ -7,6 +7,7 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "progress_header.h"
+#include "results_view.h"
 #include "setup_view.h"
 #include "state_band.h"
 #include "toggle_words.h"
@@ -65,7 +66,8 @@ double newest(const MetricSeries& series) { return series.empty() ? std::nan("")
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent), header_(new ProgressHeader), band_(new StateBand), tile_row_(new QWidget), tabs_(new QTabBar),
       pages_(new QStackedWidget), plots_(new PlotGroup), timeline_(new Timeline), log_(new LogView),
-      setup_(new SetupView), layers_(new LayersView), folder_(new QPushButton(tr("Open folder"))) {
+      setup_(new SetupView), layers_(new LayersView), results_(new ResultsView),
+      folder_(new QPushButton(tr("Open folder"))) {
     folder_->setProperty("kind", "quiet");
     folder_->setObjectName(QStringLiteral("openFolder"));
     const auto paint = [this] {
@@ -96,7 +98,7 @@ RunPage::RunPage(QWidget* parent)
     tabs_->setDrawBase(false);
     tabs_->setObjectName(QStringLiteral("tabs"));
     tabs_->setAccessibleName(tr("Views of the run"));
-    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Log")})
+    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Results"), tr("Log")})
         tabs_->addTab(name);
     auto* rule = new QFrame;
     rule->setObjectName(QStringLiteral("tabRule"));
@@ -121,11 +123,15 @@ RunPage::RunPage(QWidget* parent)
     pages_->addWidget(carded(layers_));
     connect(setup_, &SetupView::take_back_requested, this,
             [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
+    pages_->addWidget(results_);
+    connect(results_, &ResultsView::action_requested, this, &RunPage::action_requested);
     pages_->addWidget(carded(log_));
     connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
     connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
         if (index == 0)
             redraw_plots();
+        else if (index == results_tab)
+            results_->refresh();
     });
 
     auto* column = new QVBoxLayout(this);
@@ -168,6 +174,7 @@ void RunPage::show_run(RunModel* run) {
     band_state_.reset();
     band_->hide();
     layers_->show_run(run);
+    results_->show_run(run);
     if (!run)
         return;
     exports_->set_name(run->name());
@@ -278,6 +285,8 @@ void RunPage::fill() {
         fill_setup();
     if (layers_->isVisible())
         layers_->refresh();
+    if (results_->isVisible())
+        results_->refresh();
     fill_log();
     if (markers_shown_ != run_->markers().size()) {
         markers_shown_ = run_->markers().size();

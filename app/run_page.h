@@ -19,6 +19,7 @@ class PlotExports;
 class PlotGroup;
 class ProgressHeader;
 class LayersView;
+class ResultsView;
 class SetupView;
 class StateBand;
 
@@ -46,6 +47,9 @@ public:
     [[nodiscard]] int tab_count() const;
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
     [[nodiscard]] PlotExports* exports() const { return exports_; }
+    [[nodiscard]] ResultsView* results() const { return results_; }
+
+    static constexpr int results_tab = 3;
 
 signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
@@ -77,6 +81,7 @@ private:
     LogView* log_;
     SetupView* setup_;
     LayersView* layers_;
+    ResultsView* results_;
     QPushButton* folder_;
     std::size_t log_shown_ = 0;
     std::size_t markers_shown_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The band of the run page: how the run stands, what the engine has changed, and what can be done about it.
 #include "format.h"
+#include "results_view.h"
 #include "run_page.h"
 #include "state_band.h"
 #include "toggle_words.h"
@@ -35,6 +36,17 @@ void RunPage::fill_band() {
         if (!run_->undo().empty())
             action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
     };
+    const auto offer_results = [&] {
+        if (!run_->checkpoint())
+            return;
+        auto* predict = band_->add_action(tr("Predict an image…"), QStringLiteral("search"), false);
+        predict->setObjectName(QStringLiteral("band-predict"));
+        connect(predict, &QPushButton::clicked, this, [this] {
+            show_tab(results_tab);
+            results_->choose_image();
+        });
+        action(tr("Export…"), "export", false, "export");
+    };
     switch (run_->state()) {
     case RunState::paused:
         band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step),
@@ -59,6 +71,7 @@ void RunPage::fill_band() {
         band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), saved);
         action(tr("Resume"), "play", true, "resume");
         offer_undo();
+        offer_results();
         break;
     case RunState::finished:
         band_->set_message(StateBand::Tone::info,
@@ -66,6 +79,7 @@ void RunPage::fill_band() {
                                                        .arg(format_percent(*run_->best_accuracy()))
                                                  : tr("Finished"),
                            tr("The weights, the curves as CSV and the log are in the run's folder."));
+        offer_results();
         action(tr("More epochs…"), "repeat", false, "more_epochs");
         break;
     default:

@@ -18,6 +18,7 @@ class RunStore : public QObject {
 public:
     explicit RunStore(Machine* machine, QObject* parent = nullptr);
 
+    [[nodiscard]] Machine* machine() const { return machine_; }
     void reload(); ///< the list; `runs_changed` when it is there
     [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
     /// The model of a run. The first time it is attached to: all its events, then the live ones.

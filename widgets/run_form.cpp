@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_form.h"
 
+#include "choice_box.h"
 #include "format.h"
 #include "theme.h"
 #include "toggle_switch.h"
@@ -26,22 +27,6 @@ namespace {
 
 constexpr int label_width = 150;
 constexpr int editor_width = 220;
-
-/// A combo box that draws its own arrow, in the theme's colour.
-class ChoiceBox : public QComboBox {
-public:
-    using QComboBox::QComboBox;
-
-protected:
-    void paintEvent(QPaintEvent* event) override {
-        QComboBox::paintEvent(event);
-        QPainter painter(this);
-        Theme::instance()
-            .icon(QStringLiteral("chevron-down"), Role::secondary)
-            .paint(&painter, QRect(width() - 22, (height() - 14) / 2, 14, 14));
-    }
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); } // scrolling the form must not change it
-};
 
 /// The dot of a changed field: a button that is nothing to see until there is something to take back.
 class DotButton : public QToolButton {

@@ -44,6 +44,10 @@ std::optional<Part> part_named(const std::string& name) {
     return std::nullopt;
 }
 
+std::string results_name(const std::string& checkpoint, const std::string& part) {
+    return checkpoint + "-" + (part.empty() ? "unseen" : part) + ".json";
+}
+
 Subject subject_of(const Json& arguments) {
     Subject subject{.data = optional_text(arguments, "data"), .part = optional_text(arguments, "part")};
     if (!subject.part.empty() && !part_named(subject.part))
@@ -67,10 +71,22 @@ Subject subject_of(const Json& arguments) {
     subject.checkpoint = folder.find(subject.name);
     if (subject.data.empty()) {
         subject.data = subject.config->data;
-        subject.results =
-            run.path() / "results" / (subject.name + "-" + (subject.part.empty() ? "unseen" : subject.part) + ".json");
+        subject.results = run.path() / "results" / results_name(subject.name, subject.part);
     }
     return subject;
+}
+
+/// What is kept, under the name of the part or as that which is taken where none is named.
+std::optional<RunResults> kept_results(const Subject& subject) {
+    if (subject.results.empty())
+        return std::nullopt;
+    auto kept = load_results(subject.results, subject.checkpoint);
+    if (!kept && !subject.part.empty()) {
+        kept = load_results(subject.results.parent_path() / results_name(subject.name, {}), subject.checkpoint);
+        if (kept && protocol::text_at(kept->summary, "set") != subject.part)
+            kept.reset();
+    }
+    return kept && kept->data == subject.data ? std::move(kept) : std::nullopt;
 }
 
 /// -log p. A probability that single precision cannot tell from 0 counts as its smallest one, so that one image leaves
@@ -234,8 +250,8 @@ Json answer_confusion(const Json& arguments, const RequestContext& context) {
         return summary;
     };
     const bool again = arguments.contains("again") && arguments.at("again") == true;
-    if (!again && !subject.results.empty())
-        if (auto known = load_results(subject.results, subject.checkpoint); known && known->data == subject.data)
+    if (!again)
+        if (auto known = kept_results(subject))
             return named(std::move(known->summary));
     if (most == 0)
         return named({{"known", false}});
@@ -267,9 +283,9 @@ Json answer_cell_images(const Json& arguments, const RequestContext& context) {
     constexpr std::int64_t most_classes = 1'000'000;
     const auto truth = whole_argument(arguments, "truth", -1, 0, most_classes);
     const auto predicted = whole_argument(arguments, "predicted", -1, 0, most_classes);
-    const auto known = subject.results.empty() ? std::nullopt : load_results(subject.results, subject.checkpoint);
+    const auto known = kept_results(subject);
     if (!known)
-        throw ConfigError("Nothing is known of this checkpoint yet: ask for `confusion` of the run first.");
+        throw ConfigError("Nothing is known of this checkpoint's images yet: it has to be evaluated first.");
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < known->index.size(); ++i)
         if ((truth < 0 || known->truth[i] == truth) && (predicted < 0 || known->predicted[i] == predicted))

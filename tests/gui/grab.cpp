@@ -3,11 +3,16 @@
 //   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM]
 // Without --run the curves are those of a sample; without --engine a stand-in for `espalier-train serve` answers.
 //   espalier_grab DIR --engine PROGRAM --live SECONDS [--preset NAME] [--set FIELD=VALUE ...]
-// starts a run by the form, lets it train for so long, and takes pictures while it trains.
+// starts a run by the form, lets it train for so long, and takes pictures while it trains (0: to its end, and pictures
+// of
+//   its results).
 #include "base/error.h"
+#include "confusion_matrix.h"
 #include "fit_bar.h"
+#include "image_grid.h"
 #include "main_window.h"
 #include "plot_group.h"
+#include "results_view.h"
 #include "run_form.h"
 #include "run_page.h"
 #include "sample_run.h"
@@ -102,6 +107,35 @@ private:
     QString suffix_;
 };
 
+/// What a finished run's network confuses: the classes, the images of the fullest wrong cell, and a prediction.
+int take_results(MainWindow& window, const Camera& camera) {
+    window.run_page()->show_tab(RunPage::results_tab);
+    auto* matrix = window.findChild<ConfusionMatrix*>();
+    if (!wait_for([&] { return matrix->isVisible() && !matrix->counts().classes.isEmpty(); }, 60000))
+        return 1;
+    wait_for([&] { return window.findChild<ImageGrid*>()->count() > 0; }, 20000);
+    camera.each(QStringLiteral("results"), [](MainWindow&) {});
+    const auto& counts = matrix->counts();
+    QPoint fullest;
+    for (int truth = 0; truth < counts.classes.size(); ++truth)
+        for (int predicted = 0; predicted < counts.classes.size(); ++predicted)
+            if (truth != predicted && counts.at(truth, predicted) >=
+                                          counts.at(fullest.y(), fullest.x()) * (fullest.x() == fullest.y() ? 0 : 1))
+                fullest = QPoint(predicted, truth);
+    matrix->set_current(fullest.y(), fullest.x());
+    emit matrix->cell_chosen(fullest.y(), fullest.x());
+    wait(1000);
+    camera.each(QStringLiteral("results-images"), [](MainWindow&) {});
+    QTemporaryDir folder;
+    const QString file = folder.filePath(QStringLiteral("sneaker.png"));
+    // The first image of the cell, as a file.
+    window.findChild<ImageGrid*>()->grab(QRect(24, 6, 80, 80)).save(file);
+    window.run_page()->results()->predict(file);
+    wait(2500);
+    camera.each(QStringLiteral("results-prediction"), [](MainWindow&) {});
+    return 0;
+}
+
 /// A run on the real engine, from the form to its end. Returns the program's exit code.
 int take_live(MainWindow& window, const Camera& camera, const QString& preset, const QStringList& settings,
               double seconds) {
@@ -123,6 +157,12 @@ int take_live(MainWindow& window, const Camera& camera, const QString& preset, c
                                 : problem ? problem->toolTip()
                                           : QString()));
         return 1;
+    }
+    if (seconds <= 0) {
+        if (!wait_for([&] { return !is_active(run()->state()); }, 300000))
+            return 1;
+        camera.each(QStringLiteral("finished"), [](MainWindow& w) { w.run_page()->show_tab(0); });
+        return take_results(window, camera);
     }
     wait(static_cast<int>(seconds * 1000));
     for (const auto& [tab, name] : {std::pair{0, "live"}, {2, "layers"}, {1, "setup"}})
@@ -237,7 +277,7 @@ int main(int argc, char** argv) {
         camera.each(QStringLiteral("running"), replayed(running));
         camera.each(QStringLiteral("setup"), replayed(running, 1));
         camera.each(QStringLiteral("layers"), replayed(running, 2));
-        camera.each(QStringLiteral("log"), replayed(running, 3));
+        camera.each(QStringLiteral("log"), replayed(running, 4));
         camera.each(QStringLiteral("gpu"), replayed(gpu));
         camera.each(QStringLiteral("fallback"), replayed(fallback));
         camera.each(QStringLiteral("fallback-setup"), replayed(fallback, 1));

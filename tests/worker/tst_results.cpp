@@ -157,6 +157,18 @@ private slots:
         QCOMPARE(serve_->get("confusion", {{"path", run_}, {"part", "validation"}}).at("known"), Json(true));
     }
 
+    /// The part that is taken where none is named is known by its name too.
+    void a_part_is_known_by_its_name() {
+        QCOMPARE(serve_->get("confusion", {{"path", run_}, {"checkpoint", "last"}}).at("set"), Json("validation"));
+        const Json arguments{{"path", run_}, {"checkpoint", "last"}, {"part", "validation"}};
+        auto known = arguments, other = arguments;
+        known["most"] = other["most"] = 0;
+        other["part"] = "train";
+        QCOMPARE(serve_->get("confusion", known).at("known"), Json(true));
+        QCOMPARE(serve_->get("confusion", other).at("known"), Json(false));
+        QCOMPARE(serve_->get("cell_images", arguments).at("total"), Json(140));
+    }
+
     void an_evaluation_can_be_cancelled() {
         const auto id = serve_->ask("confusion", {{"checkpoint", run_ + "/checkpoints/last.safetensors"},
                                                   {"data", "synthetic:1x12x12,7,2000000"},

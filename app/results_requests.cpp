@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "results_requests.h"
+
+#include <QImageReader>
+#include <QPointer>
+#include <QThreadPool>
+
+namespace espalier {
+
+namespace {
+
+constexpr int preview_side = 480; ///< pixels: enough for twice the panel's
+
+/// The image, scaled down while it is decoded where its format can.
+QImage preview_of(const QString& file) {
+    QImageReader reader(file);
+    reader.setAutoTransform(true);
+    reader.setDecideFormatFromContent(true);
+    if (const QSize size = reader.size(); size.width() > preview_side || size.height() > preview_side)
+        reader.setScaledSize(size.scaled(preview_side, preview_side, Qt::KeepAspectRatio));
+    return reader.read();
+}
+
+} // namespace
+
+ResultsRequests::ResultsRequests(Machine* machine, ResultsView* view, QObject* parent)
+    : QObject(parent), machine_(machine), view_(view) {
+    connect(view, &ResultsView::confusion_wanted, this, &ResultsRequests::ask_confusion);
+    connect(view, &ResultsView::confusion_cancelled, this, [this] { machine_->cancel(confusion_); });
+    connect(view, &ResultsView::images_wanted, this, &ResultsRequests::ask_images);
+    connect(view, &ResultsView::prediction_wanted, this, &ResultsRequests::ask_prediction);
+    connect(view, &ResultsView::preview_wanted, this, &ResultsRequests::load_preview);
+}
+
+void ResultsRequests::ask_confusion(const Json& arguments) {
+    machine_->cancel(confusion_);
+    if (!machine_->can("confusion")) {
+        view_->show_unsupported();
+        return;
+    }
+    confusion_ = machine_->request("confusion", arguments,
+                                   {[this](const Json& answer) { view_->show_results(answer); },
+                                    [this](const QString& text, int code) {
+                                        if (code != Machine::cancelled)
+                                            view_->show_error(text);
+                                    },
+                                    [this](const Json& progress) { view_->show_progress(progress); },
+                                    {}});
+}
+
+void ResultsRequests::ask_images(const Json& arguments) {
+    machine_->cancel(images_);
+    images_ = machine_->request("cell_images", arguments,
+                                {[this](const Json& answer) { view_->show_images(answer); },
+                                 [this](const QString& text, int code) {
+                                     if (code != Machine::cancelled)
+                                         view_->show_images_error(text);
+                                 },
+                                 {},
+                                 {}});
+}
+
+void ResultsRequests::ask_prediction(const Json& arguments) {
+    machine_->cancel(prediction_);
+    prediction_ = machine_->request("predict", arguments,
+                                    {[this](const Json& answer) { view_->show_prediction(answer); },
+                                     [this](const QString& text, int code) {
+                                         if (code != Machine::cancelled)
+                                             view_->show_prediction_error(text);
+                                     },
+                                     {},
+                                     {}});
+}
+
+/// Off the window's thread: a photo takes a while.
+void ResultsRequests::load_preview(const QString& file) {
+    const int number = ++previews_;
+    QThreadPool::globalInstance()->start([self = QPointer(this), file, number] {
+        const QImage image = preview_of(file);
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [self, file, number, image] {
+                if (self && self->previews_ == number && !image.isNull())
+                    self->view_->show_preview(file, image);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+} // namespace espalier

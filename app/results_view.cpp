@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "results_view.h"
+
+#include "choice_box.h"
+#include "class_table.h"
+#include "confusion_matrix.h"
+#include "format.h"
+#include "image_grid.h"
+#include "json_convert.h"
+#include "prediction_panel.h"
+#include "run_state.h"
+#include "theme.h"
+
+#include <QClipboard>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QVBoxLayout>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+constexpr double evaluated_unasked = 10000; ///< images; more are evaluated when a person wants it
+constexpr int images_at_once = 60;
+enum Page { classes_page, images_page, prediction_page };
+
+QString part_title(const QString& part) {
+    return part == u"test"         ? ResultsView::tr("Test images")
+           : part == u"validation" ? ResultsView::tr("Validation images")
+                                   : ResultsView::tr("Training images");
+}
+
+QFrame* card(QLayout* inside) {
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    inside->setContentsMargins(12, 8, 8, 8);
+    frame->setLayout(inside);
+    return frame;
+}
+
+QLabel* quiet_label(const char* name) {
+    auto* label = new QLabel;
+    label->setTextFormat(Qt::PlainText);
+    label->setProperty("tone", "secondary");
+    label->setProperty("textSize", "small");
+    label->setObjectName(QLatin1String(name));
+    return label;
+}
+
+double number_in(const Json& object, const char* key) { return protocol::number_at(object, key, std::nan("")); }
+
+} // namespace
+
+ResultsView::ResultsView(QWidget* parent)
+    : QWidget(parent), outer_(new QStackedWidget), empty_words_(new QLabel),
+      checkpoint_now_(new QPushButton(tr("Write a checkpoint now"))), checkpoint_(new ChoiceBox), part_(new ChoiceBox),
+      summary_(new QLabel), again_(new QPushButton(tr("Evaluate again"))), left_(new QStackedWidget),
+      words_(new QLabel), evaluate_(new QPushButton(tr("Evaluate"))), cancel_(new QPushButton(tr("Cancel"))),
+      matrix_(new ConfusionMatrix), scale_(new ChoiceBox), pointed_(quiet_label("pointedCell")), tabs_(new QTabBar),
+      pages_(new QStackedWidget), classes_(new ClassTable), class_words_(quiet_label("classWords")),
+      images_(new ImageGrid), image_words_(quiet_label("imageWords")), hardest_(new QPushButton(tr("Hardest images"))),
+      prediction_(new PredictionPanel) {
+    setAcceptDrops(true);
+    checkpoint_->addItem(tr("Best checkpoint"), QStringLiteral("best"));
+    checkpoint_->addItem(tr("Last checkpoint"), QStringLiteral("last"));
+    checkpoint_->setObjectName(QStringLiteral("resultsCheckpoint"));
+    checkpoint_->setAccessibleName(tr("Checkpoint"));
+    part_->setObjectName(QStringLiteral("resultsPart"));
+    part_->setAccessibleName(tr("Images"));
+    part_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    summary_->setObjectName(QStringLiteral("resultsSummary"));
+    summary_->setProperty("strong", "true");
+    again_->setProperty("kind", "quiet");
+    again_->setObjectName(QStringLiteral("evaluateAgain"));
+    evaluate_->setProperty("kind", "primary");
+    evaluate_->setObjectName(QStringLiteral("evaluate"));
+    cancel_->setObjectName(QStringLiteral("cancelEvaluation"));
+    matrix_->setObjectName(QStringLiteral("confusion"));
+    classes_->setObjectName(QStringLiteral("classTable"));
+    images_->setObjectName(QStringLiteral("cellImages"));
+    prediction_->setObjectName(QStringLiteral("prediction"));
+
+    auto* top = new QHBoxLayout;
+    top->setSpacing(8);
+    top->addWidget(checkpoint_);
+    top->addWidget(part_);
+    top->addSpacing(4);
+    top->addWidget(summary_, 1);
+    top->addWidget(again_);
+    auto* halves = new QHBoxLayout;
+    halves->setSpacing(8);
+    halves->addWidget(make_matrix(), 1);
+    halves->addWidget(make_details(), 1);
+    auto* main = new QWidget;
+    auto* main_column = new QVBoxLayout(main);
+    main_column->setContentsMargins(0, 0, 0, 0);
+    main_column->setSpacing(8);
+    main_column->addLayout(top);
+    main_column->addLayout(halves, 1);
+    outer_->addWidget(make_empty());
+    outer_->addWidget(main);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(outer_);
+
+    connect(evaluate_, &QPushButton::clicked, this, [this] { ask(-1); });
+    connect(again_, &QPushButton::clicked, this, [this] { ask(-1, true); });
+    connect(cancel_, &QPushButton::clicked, this, [this] {
+        emit confusion_cancelled();
+        set_stage(Stage::unknown, tr("Evaluate the checkpoint to see what it confuses."));
+    });
+    for (QComboBox* choice : {checkpoint_, part_})
+        connect(choice, &QComboBox::activated, this, [this] { ask(evaluated_unasked); });
+    connect(prediction_, &PredictionPanel::choose_requested, this, &ResultsView::choose_image);
+    connect(prediction_, &PredictionPanel::image_dropped, this, &ResultsView::predict);
+    connect(checkpoint_now_, &QPushButton::clicked, this,
+            [this] { emit action_requested(QStringLiteral("checkpoint")); });
+    clear_results();
+}
+
+QWidget* ResultsView::make_empty() {
+    auto* page = new QFrame;
+    page->setProperty("card", true);
+    empty_words_->setProperty("tone", "secondary");
+    empty_words_->setAlignment(Qt::AlignCenter);
+    empty_words_->setWordWrap(true);
+    empty_words_->setObjectName(QStringLiteral("resultsEmpty"));
+    checkpoint_now_->setObjectName(QStringLiteral("resultsCheckpointNow"));
+    auto* column = new QVBoxLayout(page);
+    column->addStretch(1);
+    column->addWidget(empty_words_);
+    column->addSpacing(8);
+    column->addWidget(checkpoint_now_, 0, Qt::AlignHCenter);
+    column->addStretch(1);
+    return page;
+}
+
+QWidget* ResultsView::make_matrix() {
+    auto* unknown = new QWidget;
+    words_->setAlignment(Qt::AlignCenter);
+    words_->setWordWrap(true);
+    words_->setTextFormat(Qt::PlainText);
+    words_->setProperty("tone", "secondary");
+    words_->setObjectName(QStringLiteral("resultsWords"));
+    auto* middle = new QVBoxLayout(unknown);
+    middle->addStretch(1);
+    middle->addWidget(words_);
+    middle->addSpacing(8);
+    middle->addWidget(evaluate_, 0, Qt::AlignHCenter);
+    middle->addWidget(cancel_, 0, Qt::AlignHCenter);
+    middle->addStretch(1);
+
+    auto* known = new QWidget;
+    scale_->setObjectName(QStringLiteral("confusionScale"));
+    scale_->setAccessibleName(tr("What the cells say"));
+    scale_->addItem(tr("Images"));
+    scale_->addItem(tr("% of the class"));
+    scale_->addItem(tr("% of the prediction"));
+    scale_->setItemData(1, tr("Each row adds up to 100: the diagonal is the recall"), Qt::ToolTipRole);
+    scale_->setItemData(2, tr("Each column adds up to 100: the diagonal is the precision"), Qt::ToolTipRole);
+    auto* title = new QLabel(tr("Confusion"));
+    title->setProperty("strong", true);
+    auto* head = new QHBoxLayout;
+    head->addWidget(title);
+    head->addStretch(1);
+    head->addWidget(scale_);
+    auto* column = new QVBoxLayout(known);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addLayout(head);
+    column->addWidget(matrix_, 1);
+    column->addWidget(pointed_);
+    left_->addWidget(unknown);
+    left_->addWidget(known);
+    auto* inside = new QVBoxLayout;
+    inside->addWidget(left_);
+
+    connect(scale_, &QComboBox::activated, this,
+            [this](int index) { matrix_->set_scale(static_cast<ConfusionMatrix::Scale>(index)); });
+    connect(matrix_, &ConfusionMatrix::cell_pointed, this, [this](int truth, int predicted) {
+        pointed_->setText(truth < 0 ? tr("A click on a cell shows its images.") : matrix_->describe(truth, predicted));
+    });
+    connect(matrix_, &ConfusionMatrix::cell_chosen, this, [this](int truth, int predicted) {
+        tabs_->setCurrentIndex(images_page);
+        ask_images({truth, predicted}, 0);
+    });
+    return card(inside);
+}
+
+QWidget* ResultsView::make_details() {
+    tabs_->setObjectName(QStringLiteral("resultTabs"));
+    tabs_->setAccessibleName(tr("Views of the results"));
+    tabs_->setExpanding(false);
+    tabs_->setDrawBase(false);
+    for (const QString& name : {tr("Classes"), tr("Images"), tr("Predict an image")})
+        tabs_->addTab(name);
+
+    auto* copy = new QPushButton(tr("Copy table"));
+    copy->setProperty("kind", "quiet");
+    copy->setObjectName(QStringLiteral("copyClasses"));
+    copy->setToolTip(tr("The selected rows, or all, for a spreadsheet"));
+    auto* class_head = new QHBoxLayout;
+    class_head->addWidget(class_words_, 1);
+    class_head->addWidget(copy);
+    auto* class_page = new QWidget;
+    auto* class_column = new QVBoxLayout(class_page);
+    class_column->setContentsMargins(0, 0, 0, 0);
+    class_column->setSpacing(2);
+    class_column->addLayout(class_head);
+    class_column->addWidget(classes_, 1);
+    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(classes_->text()); });
+    connect(classes_, &ClassTable::class_chosen, this, [this](int place) {
+        tabs_->setCurrentIndex(images_page);
+        ask_images({place, -1}, 0);
+    });
+
+    hardest_->setProperty("kind", "quiet");
+    hardest_->setObjectName(QStringLiteral("hardestImages"));
+    hardest_->setToolTip(tr("Those whose truth the network found least probable"));
+    image_words_->setWordWrap(true);
+    auto* image_head = new QHBoxLayout;
+    image_head->addWidget(image_words_, 1);
+    image_head->addWidget(hardest_, 0, Qt::AlignTop);
+    auto* image_page = new QWidget;
+    auto* image_column = new QVBoxLayout(image_page);
+    image_column->setContentsMargins(0, 0, 0, 0);
+    image_column->setSpacing(2);
+    image_column->addLayout(image_head);
+    image_column->addWidget(images_, 1);
+    connect(hardest_, &QPushButton::clicked, this, [this] { ask_images({}, 0); });
+    connect(images_, &ImageGrid::more_wanted, this, [this] { ask_images(shown_, images_->count()); });
+
+    pages_->addWidget(class_page);
+    pages_->addWidget(image_page);
+    pages_->addWidget(prediction_);
+    connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
+    auto* inside = new QVBoxLayout;
+    inside->setSpacing(4);
+    inside->addWidget(tabs_);
+    inside->addWidget(pages_, 1);
+    return card(inside);
+}
+
+void ResultsView::show_run(RunModel* run) {
+    if (run_ && run_ != run)
+        emit confusion_cancelled();
+    run_ = run;
+    asked_ = asked_after_end_ = has_checkpoint_ = false;
+    checkpoint_->setCurrentIndex(0);
+    part_->clear();
+    prediction_->clear();
+    tabs_->setCurrentIndex(classes_page);
+    clear_results();
+    if (isVisible())
+        refresh();
+}
+
+void ResultsView::clear_results() {
+    matrix_->set_counts({});
+    classes_->set_rows({});
+    images_->set_images({}, 0);
+    class_words_->setText(tr("Precision and recall of each class stand here after an evaluation."));
+    image_words_->setText(tr("The hardest images, and those of a cell, stand here after an evaluation."));
+    summary_->clear();
+    part_->setVisible(part_->count() > 1);
+    hardest_->setEnabled(false);
+    shown_ = {};
+    set_stage(Stage::unknown, tr("Evaluate the checkpoint to see what it confuses."));
+}
+
+void ResultsView::refresh() {
+    if (!run_)
+        return;
+    has_checkpoint_ = run_->checkpoint().has_value();
+    outer_->setCurrentIndex(has_checkpoint_ ? 1 : 0);
+    if (!has_checkpoint_) {
+        const bool trains = run_->state() == RunState::running;
+        empty_words_->setText(is_active(run_->state())
+                                  ? tr("There is no checkpoint yet: what the network has learned can be looked at "
+                                       "after the first epoch.")
+                                  : tr("The run ended before it had written a checkpoint: there is nothing to look "
+                                       "at. Resume it to train on."));
+        checkpoint_now_->setVisible(trains);
+        return;
+    }
+    const bool over = run_->state() == RunState::finished;
+    if (asked_ && (asked_after_end_ || !over))
+        return;
+    asked_ = true;
+    asked_after_end_ = over;
+    ask(over ? evaluated_unasked : 0);
+}
+
+Json ResultsView::question() const {
+    Json question{{"path", run_->path().toStdString()},
+                  {"checkpoint", checkpoint_->currentData().toString().toStdString()}};
+    if (part_->count() > 0)
+        question["part"] = part_->currentData().toString().toStdString();
+    return question;
+}
+
+/// `most` as `confusion` takes it; below 0: any number of images.
+void ResultsView::ask(double most, bool again) {
+    if (!run_ || !has_checkpoint_)
+        return;
+    Json arguments = question();
+    if (most >= 0)
+        arguments["most"] = static_cast<std::int64_t>(most);
+    if (again)
+        arguments["again"] = true;
+    set_stage(Stage::asking, most == 0 ? QString() : tr("Evaluating…"));
+    emit confusion_wanted(arguments);
+}
+
+void ResultsView::set_stage(Stage stage, const QString& words) {
+    left_->setCurrentIndex(stage == Stage::known ? 1 : 0);
+    words_->setText(words);
+    evaluate_->setVisible(stage == Stage::unknown);
+    cancel_->setVisible(stage == Stage::asking && !words.isEmpty());
+    again_->setVisible(stage == Stage::known);
+}
+
+void ResultsView::show_progress(const Json& progress) {
+    const double total = protocol::number_at(progress, "total");
+    if (total > 0)
+        set_stage(Stage::asking, tr("Evaluating… %1 of %2 images")
+                                     .arg(format_count(protocol::number_at(progress, "done")), format_count(total)));
+}
+
+void ResultsView::show_error(const QString& text) {
+    clear_results();
+    set_stage(Stage::unknown, text);
+}
+
+void ResultsView::show_unsupported() {
+    clear_results();
+    set_stage(Stage::unknown, tr("The engine of this machine is older and cannot say what a network confuses."));
+    evaluate_->hide();
+}
+
+void ResultsView::fill_choices(const Json& answer) {
+    const QString set = text_at(answer, "set");
+    part_->clear();
+    if (const auto parts = answer.find("parts"); parts != answer.end() && parts->is_array())
+        for (const Json& part : *parts)
+            if (part.is_string())
+                part_->addItem(part_title(to_qstring(part.get<std::string>())), to_qstring(part.get<std::string>()));
+    part_->setCurrentIndex(std::max(0, part_->findData(set)));
+    part_->setVisible(part_->count() > 1);
+}
+
+void ResultsView::show_results(const Json& answer) {
+    if (!protocol::flag_at(answer, "known")) {
+        clear_results();
+        const double images = protocol::number_at(answer, "images");
+        if (images > 0)
+            set_stage(Stage::unknown,
+                      tr("Evaluate the checkpoint on %1 images to see what it confuses.").arg(format_count(images)));
+        return;
+    }
+    fill_choices(answer);
+    ConfusionCounts counts;
+    std::vector<ClassRow> rows;
+    class_images_.clear();
+    if (const auto list = answer.find("per_class"); list != answer.end() && list->is_array())
+        for (const Json& one : *list) {
+            const auto images = static_cast<qint64>(protocol::number_at(one, "images"));
+            counts.classes.append(text_at(one, "name"));
+            class_images_.push_back(images);
+            rows.push_back({text_at(one, "name"), images, number_in(one, "precision"), number_in(one, "recall"),
+                            number_in(one, "f1")});
+        }
+    const auto size = static_cast<std::size_t>(counts.classes.size());
+    counts.counts.assign(size * size, 0);
+    if (const auto cells = answer.find("cells"); cells != answer.end() && cells->is_array())
+        for (const Json& cell : *cells) {
+            const auto at = [&](std::size_t i) {
+                return cell.is_array() && cell.size() == 3 ? protocol::to_double(cell[i]) : -1.0;
+            };
+            const double truth = at(0), predicted = at(1), limit = static_cast<double>(size);
+            if (truth >= 0 && predicted >= 0 && truth < limit && predicted < limit)
+                counts.counts[static_cast<std::size_t>(truth) * size + static_cast<std::size_t>(predicted)] =
+                    static_cast<qint64>(at(2));
+        }
+    matrix_->set_counts(std::move(counts));
+    classes_->set_rows(std::move(rows));
+    class_words_->setText(tr("A double click shows the hardest images of a class."));
+    const double epoch = protocol::number_at(answer, "epoch");
+    summary_->setText(tr("%1 of %2 images told right · loss %3 · epoch %4")
+                          .arg(format_percent(protocol::number_at(answer, "accuracy")),
+                               format_count(protocol::number_at(answer, "images")),
+                               format_loss(number_in(answer, "loss")), format_count(epoch)));
+    summary_->setToolTip(text_at(answer, "not_kept"));
+    pointed_->setText(tr("A click on a cell shows its images."));
+    hardest_->setEnabled(true);
+    set_stage(Stage::known, {});
+    ask_images({}, 0);
+}
+
+void ResultsView::ask_images(const Shown& shown, std::int64_t first) {
+    if (!run_)
+        return;
+    shown_ = shown;
+    appending_ = first > 0;
+    if (!appending_) {
+        shown_total_ = 1; // "fetching" stands there meanwhile
+        images_->set_images({}, shown_total_);
+        image_words_->clear();
+    }
+    Json arguments = question();
+    if (shown.truth >= 0)
+        arguments["truth"] = shown.truth;
+    if (shown.predicted >= 0)
+        arguments["predicted"] = shown.predicted;
+    arguments["first"] = first;
+    arguments["count"] = images_at_once;
+    arguments["size"] = std::min(512, static_cast<int>(ImageGrid::image_side * devicePixelRatioF()));
+    emit images_wanted(arguments);
+}
+
+void ResultsView::describe_images() {
+    const QStringList& names = matrix_->counts().classes;
+    const QString count = format_count(static_cast<double>(shown_total_));
+    if (shown_.truth < 0 || shown_.truth >= names.size())
+        image_words_->setText(tr("All %1 images, the hardest first").arg(count));
+    else if (shown_.predicted < 0 || shown_.predicted >= names.size())
+        image_words_->setText(tr("%1: %2 images, the hardest first").arg(names[shown_.truth], count));
+    else if (shown_.truth == shown_.predicted)
+        image_words_->setText(tr("%1, told right: %2 images").arg(names[shown_.truth], count));
+    else
+        image_words_->setText(
+            tr("%1 taken for %2: %3 images").arg(names[shown_.truth], names[shown_.predicted], count));
+}
+
+void ResultsView::show_images(const Json& answer) {
+    const QStringList& names = matrix_->counts().classes;
+    const auto name = [&](const Json& one, const char* key) {
+        const auto index = static_cast<qsizetype>(protocol::number_at(one, key, -1));
+        return index >= 0 && index < names.size() ? names[index] : QString();
+    };
+    std::vector<ExaminedImage> images;
+    if (const auto list = answer.find("images"); list != answer.end() && list->is_array())
+        for (const Json& one : *list) {
+            const QByteArray png = QByteArray::fromBase64(QByteArray::fromStdString(protocol::text_at(one, "png")));
+            images.push_back({QImage::fromData(png, "PNG"), name(one, "truth"), name(one, "predicted"),
+                              protocol::number_at(one, "probability"), text_at(one, "file")});
+        }
+    shown_total_ = static_cast<qint64>(protocol::number_at(answer, "total"));
+    if (appending_)
+        images_->append_images(std::move(images));
+    else
+        images_->set_images(std::move(images), shown_total_);
+    describe_images();
+}
+
+void ResultsView::show_images_error(const QString& text) {
+    images_->set_images({}, 0);
+    image_words_->setText(text);
+}
+
+void ResultsView::choose_image() {
+    auto* dialog = new QFileDialog(window(), tr("Predict an image"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName(QStringLiteral("chooseImageFile"));
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters(
+        {tr("Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, this, &ResultsView::predict);
+    dialog->open();
+}
+
+void ResultsView::predict(const QString& file) {
+    if (!run_ || !run_->checkpoint())
+        return;
+    tabs_->setCurrentIndex(prediction_page);
+    prediction_->set_image({}, QFileInfo(file).fileName());
+    prediction_->set_working();
+    emit preview_wanted(file);
+    const QString checkpoint =
+        QStringLiteral("%1/checkpoints/%2.safetensors").arg(run_->path(), checkpoint_->currentData().toString());
+    emit prediction_wanted(Json{{"checkpoint", checkpoint.toStdString()}, {"image", file.toStdString()}});
+}
+
+void ResultsView::show_preview(const QString& file, const QImage& image) {
+    prediction_->set_image(image, QFileInfo(file).fileName());
+}
+
+void ResultsView::show_prediction(const Json& answer) {
+    std::vector<std::pair<QString, double>> classes;
+    if (const auto list = answer.find("classes"); list != answer.end() && list->is_array())
+        for (const Json& one : *list)
+            classes.emplace_back(text_at(one, "name"), protocol::number_at(one, "probability"));
+    prediction_->set_classes(classes);
+}
+
+void ResultsView::show_prediction_error(const QString& text) { prediction_->set_error(text); }
+
+void ResultsView::dragEnterEvent(QDragEnterEvent* event) {
+    if (has_checkpoint_ && event->mimeData()->hasUrls())
+        event->acceptProposedAction();
+}
+
+void ResultsView::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) {
+            event->acceptProposedAction();
+            predict(url.toLocalFile());
+            return;
+        }
+}
+
+} // namespace espalier

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "run_model.h"
+
+#include <QPointer>
+#include <QWidget>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+class QTabBar;
+
+namespace espalier {
+
+class ClassTable;
+class ConfusionMatrix;
+class ImageGrid;
+class PredictionPanel;
+
+/// What a run's network confuses, class by class and image by image, and what it makes of an image of one's own. It
+/// says what has to be asked of the machine (docs/PROTOCOL.md: confusion, cell_images, predict) and shows what came
+/// back.
+class ResultsView : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ResultsView(QWidget* parent = nullptr);
+    void show_run(RunModel* run);
+    /// Looks at how the run stands; when it is first seen, and when the run ends, it asks for what is known.
+    void refresh();
+    void choose_image(); ///< opens a dialog
+    void predict(const QString& file);
+
+    void show_progress(const Json& progress);
+    void show_results(const Json& answer);
+    void show_error(const QString& text);
+    void show_unsupported(); ///< by an older engine
+    void show_images(const Json& answer);
+    void show_images_error(const QString& text);
+    void show_preview(const QString& file, const QImage& image);
+    void show_prediction(const Json& answer);
+    void show_prediction_error(const QString& text);
+
+signals:
+    void confusion_wanted(const Json& arguments);
+    void confusion_cancelled();
+    void images_wanted(const Json& arguments);
+    void prediction_wanted(const Json& arguments);
+    void preview_wanted(const QString& file);
+    void action_requested(const QString& command); ///< as RunActions::perform() takes them
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    enum class Stage { unknown, asking, known };
+    /// The images that the grid shows.
+    struct Shown {
+        int truth = -1, predicted = -1; ///< -1: any
+    };
+
+    QWidget* make_empty();
+    QWidget* make_matrix();
+    QWidget* make_details();
+    void set_stage(Stage stage, const QString& words);
+    [[nodiscard]] Json question() const;
+    void ask(double most, bool again = false);
+    void ask_images(const Shown& shown, std::int64_t first);
+    void describe_images();
+    void fill_choices(const Json& answer);
+    void clear_results();
+
+    QPointer<RunModel> run_;
+    bool asked_ = false;           ///< what is known of this run
+    bool asked_after_end_ = false; ///< and again when it was over
+    bool has_checkpoint_ = false;
+    Shown shown_;
+    qint64 shown_total_ = 0;
+    bool appending_ = false; ///< the images that come next follow those that are there
+    std::vector<qint64> class_images_;
+
+    QStackedWidget* outer_;
+    QLabel* empty_words_;
+    QPushButton* checkpoint_now_;
+    QComboBox* checkpoint_;
+    QComboBox* part_;
+    QLabel* summary_;
+    QPushButton* again_;
+    QStackedWidget* left_;
+    QLabel* words_; ///< in the place of the matrix
+    QPushButton* evaluate_;
+    QPushButton* cancel_;
+    ConfusionMatrix* matrix_;
+    QComboBox* scale_;
+    QLabel* pointed_;
+    QTabBar* tabs_;
+    QStackedWidget* pages_;
+    ClassTable* classes_;
+    QLabel* class_words_;
+    ImageGrid* images_;
+    QLabel* image_words_;
+    QPushButton* hardest_;
+    PredictionPanel* prediction_;
+};
+
+} // namespace espalier
