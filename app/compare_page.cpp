@@ -75,7 +75,8 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
     connect(runs_, &ComparedRuns::configs_changed, this, &ComparePage::show_differences);
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         if (runs_->size() > 0) {
-            show_legend();
+            show_legend(); // with numbers drawn in other colours
+            show_differences();
             show_curves();
         }
     });

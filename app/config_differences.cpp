@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config_differences.h"
 
+#include "format.h"
 #include "json_convert.h"
 #include "run_fields.h"
 
@@ -35,6 +36,8 @@ QString words(const Json& value) {
                                  : QCoreApplication::translate("espalier::ComparePage", "off");
     if (value.is_string())
         return to_qstring(value.get<std::string>());
+    if (value.is_number_float())
+        return format_number(value.get<double>(), 6);
     if (!value.is_array())
         return to_qstring(value.dump(-1, ' ', false, Json::error_handler_t::replace));
     QStringList items;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "timeline.h"
 
+#include "format.h"
 #include "tabular.h"
 
 #include <QHelpEvent>
@@ -104,6 +105,12 @@ bool Timeline::event(QEvent* event) {
             best = std::abs(at - help->x());
             story = marker.story;
         }
+    }
+    for (const TimelinePhase& phase : phases_) {
+        const double scale = last_step_ > 0 ? room.width() / last_step_ : 0;
+        if (story.isEmpty() && room.contains(help->pos()) && help->x() >= room.left() + phase.begin * scale &&
+            help->x() <= room.left() + phase.end * scale)
+            story = tr("%1: steps %2 to %3").arg(phase.name, format_count(phase.begin + 1), format_count(phase.end));
     }
     if (story.isEmpty())
         QToolTip::hideText();

@@ -14,12 +14,12 @@
 //   --slow-plan MS       the rest of the fit check comes so long after its quick part
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 //   --more-runs N        N more finished runs of before
+//   --overview           the newest run of before is so long that its overview alone ever comes
 //   --slow-past          the newest run is at work, and its past does not come before it has been stopped
 #include "sample_run.h"
 #include "worker/protocol.h"
 
 #include <QByteArray>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -40,7 +40,7 @@ namespace {
 struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
-    bool gpu = false;
+    bool gpu = false, overview = false;
     int more_runs = 0;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
 };
@@ -233,6 +233,7 @@ private:
 
 std::map<std::string, std::unique_ptr<FakeRun>> runs;
 std::vector<std::string> order;
+const std::string overview_path = "/fake/runs/weeks-3";
 
 Json presets() {
     Json list = Json::array();
@@ -366,6 +367,36 @@ std::vector<Json> long_past() {
     return events;
 }
 
+/// A million steps in a hundred buckets.
+Json overview() {
+    constexpr std::size_t buckets = 100;
+    const auto column = [](double first, double last) {
+        std::vector<float> values;
+        for (std::size_t i = 0; i < buckets; ++i)
+            values.push_back(static_cast<float>(first + (last - first) * static_cast<double>(i) / buckets));
+        const QByteArray bytes(reinterpret_cast<const char*>(values.data()),
+                               static_cast<qsizetype>(values.size() * sizeof(float)));
+        return bytes.toBase64().toStdString();
+    };
+    const auto series = [&](double first, double last) {
+        return Json{{"low", column(first - 0.1, last - 0.1)},
+                    {"high", column(first + 0.1, last + 0.1)},
+                    {"mean", column(first, last)}};
+    };
+    return {{"steps", 1000000},
+            {"width", 10000},
+            {"buckets", buckets},
+            {"steps_per_epoch", 1000},
+            {"epochs", 1000},
+            {"best_accuracy", 0.91},
+            {"best_epoch", 777},
+            {"series",
+             {{"loss", series(2, 0.3)},
+              {"accuracy", series(0.2, 0.9)},
+              {"seconds", series(0.01, 0.01)},
+              {"validation.accuracy", series(0.2, 0.88)}}}};
+}
+
 /// The answer; throws what the error should say.
 Json answer(const protocol::Request& request) {
     const Json& arguments = request.arguments;
@@ -454,6 +485,7 @@ int main(int argc, char** argv) {
         options.mute |= word == "--mute";
         options.long_past |= word == "--long-past";
         options.gpu |= word == "--gpu";
+        options.overview |= word == "--overview";
         if (word == "--fall-back-at")
             options.fall_back_at = std::stoll(next());
         if (word == "--slow-plan")
@@ -501,6 +533,10 @@ int main(int argc, char** argv) {
         runs["/fake/runs/long-3"]->give_past(long_past());
         order.emplace_back("/fake/runs/long-3");
     }
+    if (options.overview) {
+        runs[overview_path] = std::make_unique<FakeRun>(overview_path, "finished");
+        order.push_back(overview_path);
+    }
     if (options.slow_past) {
         const std::string path = "/fake/runs/slow-3";
         runs[path] = std::make_unique<FakeRun>(path, "running");
@@ -515,6 +551,10 @@ int main(int argc, char** argv) {
             continue;
         const protocol::Request request = protocol::to_request(*message);
         using Kind = protocol::Reply::Kind;
+        if (request.name == "attach" && protocol::text_at(request.arguments, "path") == overview_path) {
+            output.write(protocol::to_message(protocol::Reply{request.id, Kind::progress, {{"overview", overview()}}}));
+            continue;
+        }
         if (request.name == "attach") {
             const auto run = runs.find(protocol::text_at(request.arguments, "path"));
             if (run != runs.end())

@@ -11,6 +11,7 @@
 
 #include <QAction>
 #include <QFile>
+#include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 #include <QTableWidget>
@@ -160,6 +161,21 @@ private slots:
         QTRY_COMPARE(cell(driver, QStringLiteral("State"), 1), QStringLiteral("Running"));
     }
 
+    void a_run_of_a_million_steps_comes_as_its_overview() {
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 1);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        click_run(driver, 0, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(driver));
+        QVERIFY(page(driver)->runs().is_coarse(0) && !page(driver)->runs().is_coarse(1));
+        QTRY_COMPARE(cell(driver, QStringLiteral("Best accuracy"), 1), QStringLiteral("91.0 % at epoch 777"));
+        QCOMPARE(cell(driver, QStringLiteral("Steps"), 1), QStringLiteral("1,000,000"));
+        QCOMPARE(cell(driver, QStringLiteral("Time of training"), 1), QStringLiteral("2:46:40"));
+        QCOMPARE(page(driver)->plots()->range().second, 1e6);
+        QVERIFY(driver.find<QLabel>(QStringLiteral("compareState"))->text().contains(QStringLiteral("means")));
+    }
+
     void the_comparison_is_exported() {
         const QTemporaryDir folder;
         WindowDriver driver(engine);
@@ -207,6 +223,8 @@ private slots:
             else if (difference.field == u"extra")
                 QCOMPARE(difference.values,
                          (QStringList{QStringLiteral("–"), QStringLiteral("–"), QStringLiteral("on")}));
+        const auto rates = config_differences({Json{{"optimizer", {{"learning_rate", 0.1 * 3}}}}, Json::object()});
+        QCOMPARE(rates.at(0).values, (QStringList{QStringLiteral("0.3"), QStringLiteral("0.1")}));
         QVERIFY(config_differences({Json{{"seed", 1}}, Json::object()}).empty());
     }
 };

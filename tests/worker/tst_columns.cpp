@@ -112,6 +112,8 @@ std::int64_t write_events(EventLog& log, const fs::path& run, std::int64_t first
             evaluation["set"] = "validation";
             evaluation["loss"] = 0.5;
             evaluation["accuracy"] = 0.75;
+            evaluation["best_accuracy"] = 0.8;
+            evaluation["best_epoch"] = (first - 1) / 500;
             log.append(evaluation);
         }
     }
@@ -311,6 +313,9 @@ private slots:
         const auto buckets = overview.at("buckets").get<std::size_t>();
         QVERIFY(buckets <= 1024 && steps > 1024);
         QVERIFY(!overview.at("series").contains("accuracy")); // not asked for
+        QCOMPARE(protocol::number_at(overview, "best_accuracy"), 0.8); // as the newest evaluation in it says
+        const auto epochs_behind = steps / 500 - overview.at("best_epoch").get<std::int64_t>();
+        QVERIFY(epochs_behind == 0 || epochs_behind == 1);
         const auto values = [&](const char* what) {
             const auto bytes = QByteArray::fromBase64(
                 QByteArray::fromStdString(overview.at("series").at("loss").at(what).get<std::string>()));
