@@ -21,7 +21,7 @@ constexpr int row_height = 28;
 constexpr int sort_role = Qt::UserRole;
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
 constexpr int least_layer_width = 170;
-constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 96, 126, 114, 68, 70, 70, 56, 70, 88, 62};
+constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
 
 QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
 

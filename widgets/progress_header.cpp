@@ -12,6 +12,7 @@ namespace espalier {
 namespace {
 
 constexpr int bar_width = 200;
+constexpr int least_bar_width = 48;
 
 Role tint_of(RunState state) {
     switch (state_role(state)) {
@@ -41,7 +42,7 @@ void ProgressHeader::set_name(const QString& name, const QString& kind) {
     if (name == name_ && kind == kind_)
         return;
     if (name != name_)
-        where_width_ = 0;
+        where_width_ = left_width_ = 0;
     name_ = name;
     kind_ = kind;
     describe();
@@ -114,17 +115,20 @@ void ProgressHeader::paintEvent(QPaintEvent*) {
     if (share_ >= 0)
         where_width_ = std::max(where_width_, tabular_width(QFontMetrics(theme.font(TextSize::normal)), where_));
     words(where_, theme.font(TextSize::normal), Role::secondary, where_width_);
-    if (share_ >= 0 && x + bar_width <= room) {
-        const QRectF bar(x, (height() - 6) / 2.0, bar_width, 6);
+    // What is left is said whole: the bar gives way to it.
+    left_width_ = std::max(left_width_, tabular_width(QFontMetrics(theme.font(TextSize::normal)), left_));
+    const int bar_room = std::min(bar_width, room - x - 12 - left_width_);
+    if (share_ >= 0 && bar_room >= least_bar_width) {
+        const QRectF bar(x, (height() - 6) / 2.0, bar_room, 6);
         painter.setPen(Qt::NoPen);
         painter.setBrush(theme.color(Role::border));
         painter.drawRoundedRect(bar, 3, 3);
         if (share_ > 0) {
             painter.setBrush(theme.color(state_ == RunState::running ? Role::accent : state_role(state_)));
-            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), std::max(6.0, bar_width * std::min(share_, 1.0)), 6),
+            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), std::max(6.0, bar_room * std::min(share_, 1.0)), 6),
                                     3, 3);
         }
-        x += bar_width + 12;
+        x += bar_room + 12;
     }
     words(left_, theme.font(TextSize::normal), Role::secondary);
 }

@@ -32,7 +32,7 @@ private:
     QString name_, kind_, word_, where_, left_;
     RunState state_ = RunState::preparing;
     double share_ = -1;
-    int where_width_ = 0; ///< only grows, so that the bar stays where it is
+    int where_width_ = 0, left_width_ = 0; ///< only grow, so that the bar stays as it is
     QHBoxLayout* actions_;
 };
 
