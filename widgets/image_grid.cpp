@@ -91,9 +91,9 @@ public:
                           metrics.elidedText(caption(one), Qt::ElideMiddle, text.width()));
         text.translate(0, 16);
         painter->setPen(theme.color(Role::secondary));
-        painter->drawText(text, Qt::AlignHCenter | Qt::AlignVCenter,
-                          metrics.elidedText(tr("%1 for the truth").arg(format_percent(one.probability)),
-                                             Qt::ElideRight, text.width()));
+        painter->drawText(
+            text, Qt::AlignHCenter | Qt::AlignVCenter,
+            metrics.elidedText(tr("truth %1").arg(format_percent(one.probability)), Qt::ElideRight, text.width()));
         painter->restore();
     }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every widget in every state, for those who work on them. No engine:   widget_gallery [--grab DIR]
+#include "class_table.h"
+#include "confusion_matrix.h"
 #include "data_panel.h"
 #include "fit_bar.h"
+#include "image_grid.h"
 #include "log_view.h"
 #include "metric_tile.h"
 #include "plot_group.h"
 #include "plot_ticker.h"
+#include "prediction_panel.h"
 #include "preset_gallery.h"
 #include "progress_header.h"
 #include "run_form.h"
@@ -41,6 +45,7 @@ public:
         add_plots();
         add_forms();
         add_lists();
+        add_results();
     }
 
 private:
@@ -75,6 +80,48 @@ private:
             line->addWidget(toggle);
         }
         line->addStretch(1);
+    }
+    void add_results() {
+        title(QStringLiteral("Results"));
+        for (const int classes : {3, 40}) {
+            ConfusionCounts counts;
+            std::vector<ClassRow> rows;
+            for (int i = 0; i < classes; ++i) {
+                counts.classes.append(QStringLiteral("class %1").arg(i));
+                rows.push_back({counts.classes.back(), 40 + i, 0.9, 0.1 * (i % 10), i == 1 ? std::nan("") : 0.5});
+                for (int k = 0; k < classes; ++k)
+                    counts.counts.push_back(i == k ? 30 : (i * 7 + k * 3) % 11 == 0 ? i % 9 : 0);
+            }
+            auto* line = row();
+            for (const auto scale : {ConfusionMatrix::Scale::counts, ConfusionMatrix::Scale::columns}) {
+                auto* matrix = new ConfusionMatrix;
+                matrix->setFixedSize(380, 300);
+                matrix->set_counts(counts);
+                matrix->set_scale(scale);
+                line->addWidget(matrix);
+            }
+            auto* table = new ClassTable;
+            table->setFixedHeight(300);
+            table->set_rows(rows);
+            line->addWidget(table, 1);
+        }
+        auto* line = row();
+        auto* grid = new ImageGrid;
+        grid->setFixedHeight(150);
+        QImage image(28, 28, QImage::Format_RGB888);
+        image.fill(Theme::instance().color(Role::series3));
+        grid->set_images({{image, QStringLiteral("shirt"), QStringLiteral("pullover"), 0.075, QStringLiteral("7.png")},
+                          {image, QStringLiteral("bag"), QStringLiteral("bag"), 0.99, QStringLiteral("8.png")}},
+                         2);
+        line->addWidget(grid, 1);
+        for (const bool known : {false, true}) {
+            auto* prediction = new PredictionPanel;
+            if (known) {
+                prediction->set_image(image, QStringLiteral("shirt.png"));
+                prediction->set_classes({{QStringLiteral("shirt"), 0.82}, {QStringLiteral("pullover"), 0.18}});
+            }
+            line->addWidget(prediction, 1);
+        }
     }
     void add_headers_and_bands() {
         title(QStringLiteral("Headers and bands"));
