@@ -35,7 +35,7 @@ void MainMenu::add_run_menu() {
     add(run, tr("Compare runs"), QKeySequence(Qt::CTRL | Qt::Key_D), [this] {
         emit compare_requested();
     })->setObjectName(QStringLiteral("compareRuns"));
-    add(run, tr("Export plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), [this] { emit export_requested(); });
+    add(run, tr("Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), [this] { emit export_requested(); });
     run->addSeparator();
     add(run, tr("Resume from a checkpoint…"), {}, [this] {
         emit action_requested(QStringLiteral("resume_from"));

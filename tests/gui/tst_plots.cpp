@@ -245,7 +245,7 @@ private slots:
         QVERIFY(open_finished(driver));
         driver.window->run_page()->redraw_plots();
         const QSize size = driver.window->run_page()->plots()->size();
-        driver.key(Qt::Key_E, Qt::ControlModifier);
+        driver.key(Qt::Key_E, Qt::ControlModifier | Qt::ShiftModifier);
         auto* dialog = driver.find<QFileDialog>(QStringLiteral("exportPlots"));
         QVERIFY(dialog);
         QVERIFY(dialog->selectedFiles().value(0).contains(QStringLiteral("quick-1-plots")));
