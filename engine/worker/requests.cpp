@@ -34,6 +34,7 @@ const RequestFunctions& request_functions() {
         {"notes", answer_rename},
         {"delete", answer_delete},
         {"restore", answer_restore},
+        {"report", answer_report},
         {"fetch", answer_fetch},
         {"scan", answer_scan},
         {"thumbnails", answer_thumbnails},

@@ -6,6 +6,7 @@
 #include "worker/run_launcher.h"
 #include "worker/run_link.h"
 #include "worker/run_queue.h"
+#include "worker/run_report.h"
 #include "worker/run_summary.h"
 #include "worker/run_trash.h"
 
@@ -124,6 +125,19 @@ Json answer_delete(const Json& arguments, const RequestContext&) {
 
 Json answer_restore(const Json& arguments, const RequestContext&) {
     return {{"path", restore_from_trash(required_text(arguments, "trash")).path().string()}};
+}
+
+Json answer_report(const Json& arguments, const RequestContext& context) {
+    const auto run = run_of(arguments);
+    const auto archive = run_report(run);
+    const auto block = [&](std::size_t from) {
+        const auto bytes = std::string_view(archive).substr(from, fetch_block);
+        return QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toBase64().toStdString();
+    };
+    std::size_t from = 0;
+    for (; from + fetch_block < archive.size(); from += fetch_block)
+        context.part({{"base64", block(from)}});
+    return {{"name", report_name(run)}, {"base64", block(from)}};
 }
 
 Json answer_fetch(const Json& arguments, const RequestContext& context) {

@@ -258,6 +258,29 @@ private slots:
         QVERIFY(comes_to(path + "-2", "finished"));
     }
 
+    void a_report_holds_what_is_needed() {
+        ServeProcess serve(runs_->path());
+        const auto path = start(serve, 1, false, "told");
+        QVERIFY(comes_to(path, "finished"));
+        QCOMPARE(serve.get("notes", {{"path", path}, {"notes", "between us"}}), Json::object());
+        const auto report = serve.get("report", {{"path", path}});
+        QCOMPARE(QString::fromStdString(schema_.fault(report, "answer.report")), QString());
+        QCOMPARE(report.at("name"), Json(std::filesystem::path(path).filename().string() + "-report.zip"));
+        const auto zip = QByteArray::fromBase64(QByteArray::fromStdString(report.at("base64")));
+        QVERIFY(zip.startsWith("PK\x03\x04"));
+        for (const char* file : {"about.json", "config.json", "passport.json", "log.txt", "events.jsonl"})
+            QVERIFY2(zip.contains(file), file);
+        QVERIFY(!zip.contains("notes.json"));
+        QVERIFY(serve.get("report", {{"path", runs_->path().toStdString()}}).contains("error"));
+
+        QProcess terminal;
+        const QString file = runs_->filePath("r.zip");
+        terminal.start(ESPALIER_TRAIN, {"report", QString::fromStdString(path), "--out", file});
+        QVERIFY(terminal.waitForFinished(patient));
+        QCOMPARE(terminal.exitCode(), 0);
+        QVERIFY(QFile::exists(file));
+    }
+
     void the_trash_is_bounded() {
         const std::filesystem::path root = runs_->path().toStdString();
         const auto make = [&](const std::string& name) {

@@ -20,7 +20,7 @@ using Action = std::function<int()>;
 void add_machine_commands(CLI::App& app, Action& chosen);    ///< probe, presets
 void add_run_commands(CLI::App& app, Action& chosen);        ///< run, resume, supervise
 void add_attach_command(CLI::App& app, Action& chosen);      ///< attach
-void add_runs_command(CLI::App& app, Action& chosen);        ///< runs
+void add_runs_command(CLI::App& app, Action& chosen);        ///< runs, report
 void add_data_commands(CLI::App& app, Action& chosen);       ///< scan, plan
 void add_checkpoint_commands(CLI::App& app, Action& chosen); ///< eval, predict, export
 void add_bench_command(CLI::App& app, Action& chosen);       ///< bench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/atomic_file.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
+#include "worker/run_report.h"
 #include "worker/run_summary.h"
 
 namespace espalier::commands {
@@ -42,6 +44,23 @@ void add_runs_command(CLI::App& app, Action& chosen) {
                 print_json(answer_runs({}, {.runs_root = root}));
             else
                 print_table(summarize_all(root), root);
+            return 0;
+        };
+    });
+
+    struct ReportOptions {
+        std::string folder, out;
+    };
+    const auto report = std::make_shared<ReportOptions>();
+    auto* reporting = app.add_subcommand("report", "Put what a report of a fault needs of a run into a zip");
+    reporting->add_option("RUN_DIR", report->folder, "The run's folder")->required();
+    reporting->add_option("--out", report->out, "The file to write [RUN-report.zip, here]");
+    reporting->callback([report, &chosen] {
+        chosen = [report] {
+            const RunFolder run(report->folder);
+            const std::filesystem::path file = report->out.empty() ? report_name(run) : report->out;
+            write_file_atomically(file, run_report(run));
+            print_line("Written: " + file.string());
             return 0;
         };
     });
