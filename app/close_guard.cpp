@@ -3,6 +3,7 @@
 
 #include <QMessageBox>
 #include <QPushButton>
+#include <algorithm>
 
 namespace espalier {
 
@@ -11,20 +12,28 @@ CloseGuard::CloseGuard(RunStore* store, QWidget* window) : QObject(window), stor
 }
 
 bool CloseGuard::may_close() {
-    const auto runs = static_cast<int>(store_->active().size());
-    if (decided_ || runs == 0)
+    int waiting = 0;
+    for (const QString& path : store_->active())
+        waiting += store_->state_of(path) == RunState::queued;
+    const int training = static_cast<int>(store_->active().size()) - waiting;
+    if (decided_ || training == 0)
         return true;
-    ask(runs);
+    ask(training, waiting);
     return false;
 }
 
-void CloseGuard::ask(int runs) {
+void CloseGuard::ask(int runs, int waiting) {
     auto* box = new QMessageBox(window_);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setObjectName(QStringLiteral("closeDialog"));
     box->setWindowTitle(tr("A run is still training"));
     box->setText(runs == 1 ? tr("A run is still training.") : tr("%1 runs are still training.").arg(runs));
-    box->setInformativeText(tr("It can go on without the window and will be here again at the next start."));
+    box->setInformativeText(
+        waiting > 0
+            ? tr("It can go on without the window, and what waits in the queue (%1) begins after it. Save and stop "
+                 "empties the queue, too.")
+                  .arg(waiting)
+            : tr("It can go on without the window and will be here again at the next start."));
     auto* keep = box->addButton(tr("Keep training"), QMessageBox::AcceptRole);
     auto* stop = box->addButton(tr("Save and stop"), QMessageBox::DestructiveRole);
     auto* cancel = box->addButton(tr("Cancel"), QMessageBox::RejectRole);
@@ -45,7 +54,11 @@ void CloseGuard::ask(int runs) {
 
 void CloseGuard::stop_all() {
     stopping_ = true;
-    for (const QString& path : store_->active()) {
+    QStringList paths = store_->active();
+    std::ranges::stable_partition(paths, [this](const QString& path) { // or they would begin now
+        return store_->state_of(path) == RunState::queued;
+    });
+    for (const QString& path : paths) {
         store_->open(path); // whoever is not attached to is not told of its end
         store_->command(path, QStringLiteral("stop"));
     }

@@ -23,7 +23,7 @@ signals:
     void told(const QString& text); ///< why the window is still there
 
 private:
-    void ask(int runs);
+    void ask(int runs, int waiting);
     void stop_all();
     void close_when_ended();
 

@@ -9,6 +9,8 @@
 #include "toggle_words.h"
 #include "worker/protocol.h"
 
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -78,16 +80,22 @@ QString imbalance(const std::vector<std::pair<QString, qint64>>& classes) {
 
 ConfigurePage::ConfigurePage(QWidget* parent)
     : QWidget(parent), title_(new QLabel), form_(new RunForm), data_(new DataPanel), fit_(new FitBar),
-      start_(new QPushButton(tr("Start"))), problem_(new QLabel), pause_(new QTimer(this)) {
+      start_(new QPushButton(tr("Start"))), queue_(new QPushButton(tr("Add to queue"))), problem_(new QLabel),
+      pause_(new QTimer(this)) {
     title_->setProperty("textSize", "title");
     auto* back = new QPushButton(tr("All presets"));
     back->setProperty("kind", "quiet");
     auto* copy = new QPushButton(tr("Copy as command"));
     copy->setProperty("kind", "quiet");
     copy->setObjectName(QStringLiteral("copyCommand"));
+    auto* choose = new QPushButton(tr("Choose a folder…"));
+    choose->setProperty("kind", "quiet");
+    choose->setObjectName(QStringLiteral("chooseFolder"));
+    choose->setToolTip(tr("Your own images: a folder with a folder for each class; or CIFAR, IDX, a table of files"));
     auto* top = new QHBoxLayout;
     top->setSpacing(8);
     top->addWidget(title_, 1);
+    top->addWidget(choose);
     top->addWidget(back);
     top->addWidget(copy);
 
@@ -113,6 +121,9 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     start_->setObjectName(QStringLiteral("start"));
     start_->setProperty("kind", "primary");
     start_->setFixedHeight(36);
+    queue_->setObjectName(QStringLiteral("addToQueue"));
+    queue_->setToolTip(tr("It begins when no other run of this machine's list trains or waits before it"));
+    queue_->setProperty("kind", "link");
     const auto paint = [this] {
         start_->setIcon(Theme::instance().button_icon(QStringLiteral("play"), Role::on_accent));
     };
@@ -131,7 +142,11 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     fit_row->setContentsMargins(16, 12, 16, 12);
     fit_row->setSpacing(16);
     fit_row->addLayout(fit_words, 1);
-    fit_row->addWidget(start_);
+    auto* buttons = new QVBoxLayout;
+    buttons->setSpacing(4);
+    buttons->addWidget(start_);
+    buttons->addWidget(queue_, 0, Qt::AlignHCenter);
+    fit_row->addLayout(buttons);
 
     auto* right = new QVBoxLayout;
     right->setSpacing(8);
@@ -152,10 +167,13 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     connect(pause_, &QTimer::timeout, this, &ConfigurePage::edited);
     connect(form_, &RunForm::changed, this, [this] {
         refusal_.clear();
+        show_device_limits();
         update_start();
         pause_->start();
     });
     connect(start_, &QPushButton::clicked, this, [this] { emit start_requested(config()); });
+    connect(queue_, &QPushButton::clicked, this, [this] { emit queue_requested(config()); });
+    connect(choose, &QPushButton::clicked, this, &ConfigurePage::choose_folder);
     connect(back, &QPushButton::clicked, this, &ConfigurePage::back_requested);
     connect(copy, &QPushButton::clicked, this, &ConfigurePage::copy_command_requested);
 }
@@ -209,6 +227,7 @@ void ConfigurePage::update_start() {
     start_->setEnabled(!form_->has_error() && !starting_);
     start_->setText(starting_ ? tr("Starting…") : tr("Start"));
     start_->setToolTip(error);
+    queue_->setEnabled(start_->isEnabled());
 }
 
 void ConfigurePage::set_starting(bool starting) {
@@ -226,12 +245,40 @@ void ConfigurePage::set_device(const DeviceSummary& device) {
     apply_device();
 }
 
+void ConfigurePage::set_data(const QString& spec) {
+    form_->set_value(QStringLiteral("data"), spec);
+    edited();
+}
+
+void ConfigurePage::choose_folder() {
+    auto* dialog = new QFileDialog(window(), tr("A folder of images"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName(QStringLiteral("dataFolder"));
+    dialog->setFileMode(QFileDialog::Directory);
+    dialog->setOption(QFileDialog::ShowDirsOnly, false); // one knows it by its files
+    const QString now = form_->values().value(QStringLiteral("data")).toString().section(QLatin1Char(':'), 1);
+    if (QFileInfo(now).isDir())
+        dialog->setDirectory(now);
+    connect(dialog, &QFileDialog::fileSelected, this, &ConfigurePage::data_folder_chosen);
+    dialog->open();
+}
+
 void ConfigurePage::apply_device() {
+    std::vector<std::pair<QString, QString>> choices{{QStringLiteral("auto"), tr("Automatic")}};
+    for (const DeviceSummary::Choice& choice : device_.choices)
+        choices.emplace_back(choice.value, choice.name);
+    form_->set_choices(QStringLiteral("backend"), choices);
+    show_device_limits();
+}
+
+/// What the device that is chosen in the form cannot do.
+void ConfigurePage::show_device_limits() {
+    const DeviceSummary device = device_.chosen(form_->values().value(QStringLiteral("backend")).toString());
     for (const Toggle& toggle : toggles())
-        form_->set_refusal(QStringLiteral("toggles.") + toggle.name, toggle_refusal(toggle.name, device_));
+        form_->set_refusal(QStringLiteral("toggles.") + toggle.name, toggle_refusal(toggle.name, device));
     for (const char* precision : {"fp16", "bf16", "tf32", "fp32"})
         form_->set_choice_refusal(QStringLiteral("toggles.precision"), QLatin1String(precision),
-                                  precision_refusal(QLatin1String(precision), device_));
+                                  precision_refusal(QLatin1String(precision), device));
 }
 
 void ConfigurePage::show_fit(const Json& fit) {

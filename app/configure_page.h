@@ -30,6 +30,7 @@ public:
 
     /// What can train here: toggles that change nothing there are greyed out, with the reason.
     void set_device(const DeviceSummary& device);
+    void set_data(const QString& spec); ///< "folder:/home/me/photos"
 
     void show_fit(const Json& fit);   ///< the quick part of the fit check
     void show_plan(const Json& plan); ///< all of it
@@ -46,7 +47,9 @@ signals:
     void plan_wanted(const Json& config);
     void scan_wanted(const QString& data);
     void start_requested(const Json& config);
+    void queue_requested(const Json& config);
     void back_requested();
+    void data_folder_chosen(const QString& path);
     void copy_command_requested();
 
 private:
@@ -54,6 +57,8 @@ private:
     void update_start();
 
     void apply_device();
+    void show_device_limits();
+    void choose_folder();
     void show_costs(const Json& plan);
 
     QString preset_;
@@ -65,7 +70,7 @@ private:
     RunForm* form_;
     DataPanel* data_;
     FitBar* fit_;
-    QPushButton* start_;
+    QPushButton *start_, *queue_;
     QLabel* problem_;
     QTimer* pause_; ///< of typing
     bool starting_ = false;

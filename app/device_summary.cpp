@@ -6,8 +6,43 @@
 #include "report.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 namespace espalier {
+
+namespace {
+
+QStringList precisions_of(const Json& device) {
+    QStringList precisions;
+    if (const auto list = device.find("precisions"); list != device.end() && list->is_array())
+        for (const Json& precision : *list)
+            if (precision.is_string())
+                precisions.append(to_qstring(precision.get<std::string>()));
+    return precisions;
+}
+
+/// Cards of one name are told apart by their number.
+void add_choice(DeviceSummary& summary, const Json& device) {
+    const QString backend = text_at(device, "backend"), uuid = text_at(device, "uuid");
+    QString name = shortened(text_at(device, "name"));
+    const auto cards = std::ranges::count(summary.choices, backend, &DeviceSummary::Choice::backend);
+    if (cards > 0)
+        name = QStringLiteral("%1 (%2)").arg(name).arg(cards);
+    summary.choices.push_back(
+        {uuid.isEmpty() ? backend : backend + QLatin1Char(':') + uuid, name, backend, precisions_of(device)});
+}
+
+} // namespace
+
+DeviceSummary DeviceSummary::chosen(const QString& value) const {
+    DeviceSummary summary = *this;
+    if (const auto choice = std::ranges::find(choices, value, &Choice::value); choice != choices.end()) {
+        summary.device = choice->name;
+        summary.backend = choice->backend;
+        summary.precisions = choice->precisions;
+    }
+    return summary;
+}
 
 DeviceSummary summarize_devices(const Json& probe) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::DeviceSummary", text); };
@@ -25,6 +60,7 @@ DeviceSummary summarize_devices(const Json& probe) {
                 summary.reason = text_at(device, "reason");
             continue;
         }
+        add_choice(summary, device);
         if (!summary.device.isEmpty() && (has_gpu || !gpu)) // of several cards a run takes the first
             continue;
         has_gpu = gpu;
@@ -34,11 +70,7 @@ DeviceSummary summarize_devices(const Json& probe) {
         const double free = protocol::number_at(device, "free_bytes");
         summary.device = text_at(device, "name");
         summary.backend = text_at(device, "backend");
-        summary.precisions.clear();
-        if (const auto list = device.find("precisions"); list != device.end() && list->is_array())
-            for (const Json& precision : *list)
-                if (precision.is_string())
-                    summary.precisions.append(to_qstring(precision.get<std::string>()));
+        summary.precisions = precisions_of(device);
         summary.line = tr("%1 ready").arg(shortened(summary.device)) +
                        (free > 0    ? tr(" · %1 of %2 free").arg(format_bytes(free), format_bytes(bytes))
                         : bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes))

@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <vector>
 
 namespace espalier {
 
@@ -15,6 +16,17 @@ struct DeviceSummary {
     QString reason;         ///< why it is not the GPU; empty if it is, or if there is none
     QString backend;        ///< "cuda", "cpu"
     QStringList precisions; ///< that it computes in
+
+    /// One that a run can be put on.
+    struct Choice {
+        QString value; ///< of a configuration's `backend`: "cpu", "cuda:GPU-1b2c..."
+        QString name;
+        QString backend;
+        QStringList precisions;
+    };
+    std::vector<Choice> choices;
+    /// The same for another choice of `backend`; "auto", and one that is not known, is what this says.
+    [[nodiscard]] DeviceSummary chosen(const QString& value) const;
 };
 [[nodiscard]] DeviceSummary summarize_devices(const Json& probe);
 

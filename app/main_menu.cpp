@@ -40,9 +40,11 @@ void MainMenu::add_run_menu() {
     add(run, tr("Resume from a checkpoint…"), {}, [this] {
         emit action_requested(QStringLiteral("resume_from"));
     })->setObjectName(QStringLiteral("resumeFromCheckpoint"));
-    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E),
+    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
         [this] { emit action_requested(QStringLiteral("export")); });
     add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
+    add(run, tr("Save report…"), {}, [this] { emit action_requested(QStringLiteral("save_report")); });
+    add(run, tr("Copy as command"), {}, [this] { emit action_requested(QStringLiteral("command_line")); });
     add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
 }
 

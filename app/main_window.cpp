@@ -5,15 +5,19 @@
 #include "compare_page.h"
 #include "configure_page.h"
 #include "configure_requests.h"
+#include "delete_undo.h"
 #include "device_summary.h"
+#include "drop_opener.h"
 #include "icon.h"
 #include "main_menu.h"
+#include "notes_panel.h"
 #include "notifications.h"
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "preset_list.h"
 #include "results_requests.h"
 #include "run_actions.h"
+#include "run_menu.h"
 #include "run_page.h"
 #include "state_band.h"
 #include "status_facts.h"
@@ -21,6 +25,7 @@
 
 #include <QCloseEvent>
 #include <QDateTime>
+#include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -76,6 +81,7 @@ void MainWindow::build_pages() {
     message_ = new StateBand;
     message_->setObjectName(QStringLiteral("message"));
     message_->hide();
+    undo_ = new DeleteUndo(store_);
     pages_->addWidget(gallery_);
     pages_->addWidget(configure_);
     pages_->addWidget(run_page_);
@@ -97,6 +103,18 @@ void MainWindow::build_pages() {
         configure_->set_starting(true);
         store_->start(config, {});
     });
+    connect(configure_, &ConfigurePage::queue_requested, this, [this](const Json& config) {
+        configure_->set_starting(true);
+        store_->start(config, {}, true);
+    });
+    opener_ = new DropOpener(machine_, this);
+    setAcceptDrops(true);
+    connect(configure_, &ConfigurePage::data_folder_chosen, opener_, &DropOpener::take_data_folder);
+    connect(opener_, &DropOpener::data_dropped, this, &MainWindow::configure_with);
+    connect(opener_, &DropOpener::run_dropped, this, &MainWindow::show_run);
+    connect(opener_, &DropOpener::refused, this, [this](const QString& text) { tell(text, true); });
+    new RunMenu(rail_, store_, actions_, this);
+    connect(run_page_->notes(), &NotesPanel::edited, store_, &RunStore::annotate);
     connect(run_page_, &RunPage::action_requested, this, &MainWindow::act);
     connect(run_page_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(actions_, &RunActions::told, this, [this](const QString& text) { tell(text, false); });
@@ -155,7 +173,9 @@ void MainWindow::arrange() {
     centre->setSpacing(0);
     auto* band_margin = new QVBoxLayout;
     band_margin->setContentsMargins(16, 0, 16, 0);
+    band_margin->setSpacing(8);
     band_margin->addWidget(message_);
+    band_margin->addWidget(undo_);
     centre->addLayout(band_margin);
     centre->addWidget(pages_, 1);
     middle->addLayout(centre, 1);
@@ -188,8 +208,24 @@ void MainWindow::connect_machine() {
 }
 
 void MainWindow::connect_runs() {
-    connect(store_, &RunStore::runs_changed, this, [this] { rail_->set_runs(store_->runs()); });
+    connect(store_, &RunStore::runs_changed, this, [this] {
+        rail_->set_runs(store_->runs());
+        show_notes();
+    });
     connect(store_, &RunStore::entry_changed, rail_, &RunRail::set_run);
+    connect(store_, &RunStore::entry_changed, this, &MainWindow::show_notes);
+    connect(store_, &RunStore::queued, this, [this](const QString&, const QString& name) {
+        configure_->set_starting(false);
+        tell(tr("%1 is in the queue. It begins when the runs before it have ended.").arg(name), false);
+    });
+    connect(store_, &RunStore::removed, this, [this](const QString& path) {
+        if (current() && current()->path() == path)
+            show_gallery();
+    });
+    connect(store_, &RunStore::written, this, [this] {
+        if (std::exchange(closing_, false))
+            close();
+    });
     connect(store_, &RunStore::started, this, &MainWindow::show_run);
     connect(store_, &RunStore::start_refused, configure_, &ConfigurePage::set_error);
     connect(store_, &RunStore::failed, this, [this](const QString& text) { tell(text, true); });
@@ -282,6 +318,7 @@ void MainWindow::show_run(const QString& path) {
     run_page_->set_loading(store_->is_loading(path));
     if (const RunOverview* overview = store_->overview(path))
         run_page_->show_overview(*overview);
+    show_notes();
     settings_.last_run = path;
     message_->hide();
     show_page(run_page_);
@@ -336,8 +373,34 @@ void MainWindow::update_strip() {
     else
         strip_->set_facts(status_hint(pages_->currentWidget() == configure_
                                           ? tr("● differs from the preset: click to go back")
-                                      : run ? tr("preparing")
+                                      : run && run->state() == RunState::queued ? tr("waiting in the queue")
+                                      : run                                     ? tr("preparing")
                                             : tr("Ctrl+N new run · Ctrl+F search runs · F10 menu")));
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (DropOpener::can_take(event->mimeData()))
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    opener_->take(event->mimeData());
+}
+
+/// In the form that is open, else in that of a first look at one's own data.
+void MainWindow::configure_with(const QString& data_set) {
+    if (pages_->currentWidget() != configure_)
+        choose_preset(QStringLiteral("train-small"));
+    configure_->set_data(data_set);
+}
+
+void MainWindow::show_notes() {
+    const RunModel* run = run_page_->run();
+    const RunEntry* entry = run ? store_->entry(run->path()) : nullptr;
+    run_page_->notes()->setVisible(entry != nullptr);
+    if (entry)
+        run_page_->notes()->set_notes(entry->id, entry->tags, entry->notes);
 }
 
 void MainWindow::act(const QString& action) {
@@ -354,6 +417,11 @@ void MainWindow::tell(const QString& text, bool fault) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    run_page_->notes()->flush();
+    if (store_->is_writing() && machine_->is_connected() && !std::exchange(closing_, true)) {
+        event->ignore(); // it closes by itself when they are written; a second click does not wait
+        return;
+    }
     if (!replay_ && machine_->is_connected() && !guard_->may_close()) {
         event->ignore();
         return;

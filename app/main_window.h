@@ -16,6 +16,8 @@ namespace espalier {
 class CloseGuard;
 class ComparePage;
 class ConfigurePage;
+class DeleteUndo;
+class DropOpener;
 class Notifications;
 class PresetGallery;
 class PresetList;
@@ -56,6 +58,8 @@ protected:
     void showEvent(QShowEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
 
 private:
     void build_tool_bar();
@@ -68,6 +72,8 @@ private:
     void show_device(const Json& probe);
     void update_controls();
     void update_strip();
+    void show_notes();
+    void configure_with(const QString& data_set);
     void act(const QString& action);
     void tell(const QString& text, bool fault);
     [[nodiscard]] RunModel* current() const; ///< the run that is looked at, if one is
@@ -82,11 +88,14 @@ private:
     Notifications* notifications_;
     std::unique_ptr<Replay> replay_;
     QString replay_path_;
-    QTimer timer_; ///< the only one that moves the window
+    bool closing_ = false; ///< when the notes are written
+    QTimer timer_;         ///< the only one that moves the window
 
     ToolBar* tool_bar_;
     RunRail* rail_;
     StateBand* message_;
+    DeleteUndo* undo_;
+    DropOpener* opener_;
     QStackedWidget* pages_;
     PresetGallery* gallery_;
     ConfigurePage* configure_;

@@ -26,7 +26,7 @@ QString quoted(const QString& text) {
 void add_settings(QStringList& words, const Json& object, const QString& prefix) {
     for (const auto& [key, value] : object.items()) {
         const QString path = prefix + to_qstring(key);
-        if (path == u"preset" || path == u"data")
+        if (path == u"preset" || path == u"data" || path == u"name")
             continue;
         if (value.is_object())
             add_settings(words, value, path + QLatin1Char('.'));
@@ -45,6 +45,8 @@ QString command_line(const Json& config) {
         words << QStringLiteral("--preset") << quoted(preset);
     if (const QString data = text_at(config, "data"); !data.isEmpty())
         words << QStringLiteral("--data") << quoted(data);
+    if (const QString name = text_at(config, "name"); !name.isEmpty())
+        words << QStringLiteral("--name") << quoted(name);
     add_settings(words, config, {});
     return words.join(QLatin1Char(' '));
 }

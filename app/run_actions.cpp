@@ -9,8 +9,11 @@
 
 #include <QClipboard>
 #include <QDesktopServices>
+#include <QDir>
+#include <QFileDialog>
 #include <QGuiApplication>
 #include <QInputDialog>
+#include <QSaveFile>
 #include <QUrl>
 #include <algorithm>
 
@@ -37,6 +40,16 @@ void RunActions::perform(const QString& action, const RunModel& run) {
     if (action == u"report") {
         QGuiApplication::clipboard()->setText(report(run, device_));
         emit told(tr("The report is on the clipboard."));
+    } else if (action == u"save_report") {
+        save_report(run.path());
+    } else if (action == u"command_line") {
+        store_->fetch(run.path() + QStringLiteral("/config.json"), [this](const QByteArray& file) {
+            const Json config = Json::parse(file.toStdString(), nullptr, false);
+            if (config.is_object())
+                copy_command(config);
+            else
+                emit told(tr("The run's configuration cannot be read."));
+        });
     } else if (action == u"folder") {
         QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
     } else if (action == u"export") {
@@ -107,6 +120,25 @@ void RunActions::choose_checkpoint(const QString& path) {
         connect(dialog, &QInputDialog::textValueSelected, this, [this, path, words, names](const QString& chosen) {
             store_->resume(path, safe_mode_ ? safe_settings() : Json::object(),
                            names[static_cast<std::size_t>(words.indexOf(chosen))]);
+        });
+        dialog->open();
+    });
+}
+
+void RunActions::save_report(const QString& path) {
+    store_->report(path, [this](const QString& name, const QByteArray& zip) {
+        auto* dialog = new QFileDialog(window_, tr("Save report"), QDir::home().filePath(name), tr("Zip (*.zip)"));
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->setObjectName(QStringLiteral("saveReport"));
+        dialog->setAcceptMode(QFileDialog::AcceptSave);
+        dialog->setDefaultSuffix(QStringLiteral("zip"));
+        connect(dialog, &QFileDialog::fileSelected, this, [this, zip](const QString& chosen) {
+            QSaveFile file(chosen);
+            if (file.open(QIODevice::WriteOnly) && file.write(zip) == zip.size() && file.commit())
+                emit told(tr("The report is in %1. Look at it before you send it: it has the paths of your files.")
+                              .arg(chosen));
+            else
+                emit told(tr("%1 cannot be written: %2").arg(chosen, file.errorString()));
         });
         dialog->open();
     });

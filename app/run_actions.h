@@ -13,7 +13,7 @@ class NetworkExport;
 
 /// What can be done to a run by a button, a key or the menu. The names of the actions are those of the protocol's
 /// commands (pause, resume, stop, checkpoint), and resume_safe, resume_undone, resume_from, more_epochs, export,
-/// report, folder, and take_back:RUNG.
+/// report, save_report, command_line, folder, and take_back:RUNG.
 class RunActions : public QObject {
     Q_OBJECT
 
@@ -32,6 +32,7 @@ signals:
 private:
     void resume(const QString& path, bool safe_mode);
     void choose_checkpoint(const QString& path);
+    void save_report(const QString& path);
     void more_epochs(const RunModel& run);
     /// Goes on as it was before the engine changed that; a run that trains is stopped for it first.
     void take_back(const RunModel& run, const QString& rung);

@@ -171,7 +171,9 @@ void RunModel::apply(const RunEvent& event) {
 }
 
 void RunModel::close(const QString& reason) {
-    if (!is_end(state_))
+    if (state_ == RunState::queued)
+        set_state(RunState::interrupted, tr("It was waiting in the queue when its supervisor was lost."));
+    else if (!is_end(state_))
         set_state(RunState::interrupted, reason.isEmpty() ? tr("The run ended without saying why.") : reason);
 }
 
@@ -215,7 +217,12 @@ void RunModel::take_phase(const RunEvent& event) {
     saving_ = phase == u"saving";
     evaluating_ = phase == u"evaluating";
     if (phase == u"saving")
-        return; // a moment within another state
+        return;               // a moment within another state
+    if (phase == u"queued") { // also after an end: it has been resumed
+        set_state(RunState::queued, why);
+        note(event, why.isEmpty() ? state_title(RunState::queued) : why, Role::secondary);
+        return;
+    }
     if (is_end(state_))
         return; // the end is told once; only a new worker's hello opens the run again
     if (phase == u"training" || phase == u"evaluating") {
@@ -297,6 +304,8 @@ QString RunModel::detail() const {
         plan_ ? QStringLiteral("%1/%2").arg(std::min<std::int64_t>(current_epoch(), plan_->epochs)).arg(plan_->epochs)
               : QString();
     switch (state_) {
+    case RunState::queued:
+        return state_title(state_);
     case RunState::preparing:
         return tr("Preparing");
     case RunState::running:

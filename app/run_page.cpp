@@ -254,6 +254,8 @@ void RunPage::show_tab(int index) {
         tabs_->setCurrentIndex(index);
 }
 
+NotesPanel* RunPage::notes() const { return setup_->notes(); }
+
 int RunPage::tab_count() const { return tabs_->count(); }
 
 void RunPage::redraw_plots() {

@@ -15,6 +15,7 @@ class QTabBar;
 namespace espalier {
 
 class MetricTile;
+class NotesPanel;
 class PlotExports;
 class PlotGroup;
 class ProgressHeader;
@@ -48,6 +49,7 @@ public:
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
     [[nodiscard]] PlotExports* exports() const { return exports_; }
     [[nodiscard]] ResultsView* results() const { return results_; }
+    [[nodiscard]] NotesPanel* notes() const; ///< of the run, in Setup
 
     static constexpr int results_tab = 3;
 

@@ -82,12 +82,20 @@ void RunPage::fill_band() {
         offer_results();
         action(tr("More epochs…"), "repeat", false, "more_epochs");
         break;
+    case RunState::queued:
+        band_->set_message(StateBand::Tone::info,
+                           run_->reason().isEmpty() ? state_title(run_->state()) : run_->reason(),
+                           tr("It begins by itself, whether this window is open or not."));
+        action(tr("Begin at once"), "play", true, "resume");
+        action(tr("Take out of the queue"), "close", false, "stop");
+        break;
     default:
         if (band_changes_ > 0)
             fill_change(run_->changes().back());
         break;
     }
-    const bool over = !is_active(run_->state()) || run_->state() == RunState::paused;
+    const bool over =
+        !is_active(run_->state()) || run_->state() == RunState::paused || run_->state() == RunState::queued;
     const bool shown = over || band_changes_ > 0;
     band_->setVisible(shown);
     // a fault is more important than its numbers, and the plots keep their room

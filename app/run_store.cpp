@@ -17,10 +17,20 @@ RunEntry read_entry(const Json& item) {
     entry.id = text_at(item, "path");
     entry.name = text_at(item, "name", entry.id.section(QLatin1Char('/'), -1));
     entry.state = state_named(text_at(item, "state"));
+    entry.preset = text_at(item, "preset");
+    entry.notes = text_at(item, "notes");
+    entry.place = static_cast<int>(protocol::number_at(item, "queue"));
+    if (const auto tags = item.find("tags"); tags != item.end() && tags->is_array())
+        for (const Json& tag : *tags)
+            if (tag.is_string())
+                entry.tags.append(to_qstring(tag.get<std::string>()));
     const double epoch = protocol::number_at(item, "epoch"), epochs = protocol::number_at(item, "epochs");
     const double best = protocol::number_at(item, "best_accuracy", -1);
     const QString step = format_count(protocol::number_at(item, "step"));
     switch (entry.state) {
+    case RunState::queued:
+        entry.detail = state_title(entry.state);
+        break;
     case RunState::preparing:
     case RunState::running:
         entry.detail = RunStore::tr("Running · %1/%2").arg(epoch).arg(epochs);
@@ -47,21 +57,37 @@ RunStore::RunStore(Machine* machine, QObject* parent) : QObject(parent), machine
 }
 
 void RunStore::reload() {
+    reloading_ = true;
     machine_->request("runs", Json::object(),
                       {[this](const Json& answer) {
+                           reloading_ = false;
+                           listed_.start();
                            runs_.clear();
                            if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
                                for (const Json& item : *list)
-                                   if (item.is_object()) {
+                                   if (item.is_object() && !hidden_.contains(text_at(item, "path")))
                                        runs_.push_back(read_entry(item));
-                                       presets_[runs_.back().id] = text_at(item, "preset");
-                                   }
                            update_entries();
                            emit runs_changed();
                        },
-                       [this](const QString& text, int) { emit failed(text); },
+                       [this](const QString& text, int) {
+                           reloading_ = false;
+                           listed_.start();
+                           emit failed(text);
+                       },
                        {},
                        {}});
+}
+
+/// Of a run that is not attached to nobody tells how it goes on.
+void RunStore::look_again() {
+    constexpr int interval_ms = 2000;
+    const auto unseen = [this](const RunEntry& run) {
+        return run.state == RunState::queued || (espalier::is_active(run.state) && !attached_.contains(run.id));
+    };
+    if (machine_ && machine_->is_connected() && !reloading_ && listed_.isValid() && listed_.hasExpired(interval_ms) &&
+        std::ranges::any_of(runs_, unseen))
+        reload();
 }
 
 RunModel* RunStore::open(const QString& path) {
@@ -83,7 +109,7 @@ RunModel* RunStore::adopt(const QString& path) {
         model = std::make_unique<RunModel>(path);
         for (const RunEntry& entry : runs_)
             if (entry.id == path)
-                model->set_name(entry.name, presets_[path]);
+                model->set_name(entry.name, entry.preset);
         connect(model.get(), &RunModel::state_changed, this,
                 [this, path, before = model->state()](RunState now) mutable {
                     const RunState was = before;
@@ -181,19 +207,28 @@ QStringList RunStore::active() const {
     return paths;
 }
 
-void RunStore::start(const Json& config, const QString& name) {
+void RunStore::start(const Json& config, const QString& name, bool queue) {
     Json arguments{{"config", config}};
+    if (queue)
+        arguments["queue"] = true;
     if (!name.isEmpty())
         arguments["name"] = name.toStdString();
     machine_->request("start", std::move(arguments),
-                      {[this, preset = text_at(config, "preset")](const Json& answer) {
+                      {[this, queue, preset = text_at(config, "preset")](const Json& answer) {
                            const QString path = text_at(answer, "path");
-                           presets_[path] = preset;
-                           RunEntry entry{path, path.section(QLatin1Char('/'), -1), state_title(RunState::preparing),
-                                          RunState::preparing};
+                           RunEntry entry;
+                           entry.id = path;
+                           entry.name = path.section(QLatin1Char('/'), -1);
+                           entry.state = queue ? RunState::queued : RunState::preparing;
+                           entry.detail = state_title(entry.state);
+                           entry.preset = preset;
+                           entry.place = static_cast<int>(runs_.size()) + 1; // behind all others until it is known
                            runs_.insert(runs_.begin(), entry);
                            emit runs_changed();
-                           emit started(path);
+                           if (!queue)
+                               return emit started(path);
+                           emit queued(path, entry.name);
+                           reload();
                        },
                        [this](const QString& text, int) { emit start_refused(text); },
                        {},
@@ -208,17 +243,23 @@ void RunStore::list_checkpoints(const QString& path, std::function<void(const Js
                        {}});
 }
 
-void RunStore::resume(const QString& path, const Json& set, const QString& checkpoint) {
+void RunStore::resume(const QString& path, const Json& set, const QString& checkpoint, bool queue) {
     Json arguments = path_argument(path);
+    if (queue)
+        arguments["queue"] = true;
     if (!checkpoint.isEmpty())
         arguments["checkpoint"] = checkpoint.toStdString();
     if (!set.empty())
         arguments["set"] = set;
     machine_->request("resume", std::move(arguments),
-                      {[this, path](const Json&) {
+                      {[this, path, queue](const Json&) {
+                           adopt(path);
                            if (!attached_.contains(path))
                                attach(path);
-                           emit started(path);
+                           if (!queue)
+                               return emit started(path);
+                           emit queued(path, entry(path) ? entry(path)->name : path.section(QLatin1Char('/'), -1));
+                           reload();
                        },
                        [this](const QString& text, int) { emit failed(text); },
                        {},
@@ -242,13 +283,30 @@ void RunStore::command(const QString& path, const QString& command, std::functio
                        {}});
 }
 
-void RunStore::remove(const QString& path) {
-    machine_->request(
-        "delete", path_argument(path),
-        {[this, path](const Json&) { reload(); }, [this](const QString& text, int) { emit failed(text); }, {}, {}});
+void RunStore::report(const QString& path, std::function<void(const QString&, const QByteArray&)> done) {
+    machine_->request("report", path_argument(path),
+                      {[done](const Json& answer) {
+                           done(text_at(answer, "name"),
+                                QByteArray::fromBase64(QByteArray::fromStdString(protocol::text_at(answer, "base64"))));
+                       },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
+}
+
+void RunStore::fetch(const QString& file, std::function<void(const QByteArray&)> done) {
+    machine_->request("fetch", path_argument(file),
+                      {[done](const Json& answer) {
+                           done(QByteArray::fromBase64(QByteArray::fromStdString(protocol::text_at(answer, "base64"))));
+                       },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
 }
 
 void RunStore::update_entries() {
+    look_again();
+    bool moved = false; // into the queue or out of it
     for (RunEntry& entry : runs_) {
         const auto model = models_.find(entry.id);
         if (model == models_.end() || is_loading(entry.id))
@@ -256,9 +314,18 @@ void RunStore::update_entries() {
         const QString detail = model->second->detail();
         if (detail == entry.detail && model->second->state() == entry.state)
             continue;
+        const RunState before = std::exchange(entry.state, model->second->state());
         entry.detail = detail;
-        entry.state = model->second->state();
-        emit entry_changed(entry);
+        if (before == RunState::queued || entry.state == RunState::queued) {
+            entry.place = static_cast<int>(runs_.size()) + 1; // until the list says which
+            moved = true;
+        } else
+            emit entry_changed(entry);
+    }
+    if (moved) {
+        emit runs_changed();
+        listed_.invalidate(); // places have changed
+        reload();
     }
 }
 

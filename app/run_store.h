@@ -6,6 +6,8 @@
 #include "run_overview.h"
 #include "run_rail.h"
 
+#include <QElapsedTimer>
+#include <QSet>
 #include <map>
 #include <memory>
 
@@ -19,7 +21,7 @@ public:
     explicit RunStore(Machine* machine, QObject* parent = nullptr);
 
     [[nodiscard]] Machine* machine() const { return machine_; }
-    void reload(); ///< the list; `runs_changed` when it is there
+    void reload(); ///< the list; `runs_changed` when it is there. By itself while runs go on that are not attached
     [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
     /// The model of a run. The first time it is attached to: all its events, then the live ones.
     RunModel* open(const QString& path);
@@ -35,14 +37,28 @@ public:
     /// Whether a worker holds it.
     [[nodiscard]] bool is_active(const QString& path) const;
     [[nodiscard]] QStringList active() const;
-    void start(const Json& config, const QString& name);
+    [[nodiscard]] const RunEntry* entry(const QString& path) const; ///< null: the list has none
+    /// Whether the machine answers this request.
+    [[nodiscard]] bool can(const char* request) const { return machine_ && machine_->can(request); }
+    /// At once, or when its turn in the queue comes.
+    void start(const Json& config, const QString& name, bool queue = false);
     /// From the newest checkpoint, or from the one of that name.
-    void resume(const QString& path, const Json& set, const QString& checkpoint = {});
+    void resume(const QString& path, const Json& set, const QString& checkpoint = {}, bool queue = false);
     /// What can be resumed from (docs/PROTOCOL.md), asked of the machine.
     void list_checkpoints(const QString& path, std::function<void(const Json& checkpoints)> done);
     /// `done` is called when the run has taken the command or the machine refused it.
     void command(const QString& path, const QString& command, std::function<void()> done = {});
+    void rename(const QString& path, const QString& name);
+    void annotate(const QString& path, const QStringList& tags, const QString& notes);
+    [[nodiscard]] bool is_writing() const { return writing_ > 0; } ///< a name or notes are on their way
+    void order_queue(const QStringList& paths);
+    /// Takes it from the list at once, and into the machine's trash: `trashed`.
     void remove(const QString& path);
+    void restore(const QString& trash);
+    /// A zip for a report of a fault, and a name for it.
+    void report(const QString& path, std::function<void(const QString& name, const QByteArray&)> done);
+    /// A small file of a run's folder.
+    void fetch(const QString& file, std::function<void(const QByteArray&)> done);
     /// Puts what open models know into the list. Called by the window's timer.
     void update_entries();
 
@@ -50,6 +66,10 @@ signals:
     void runs_changed();
     void entry_changed(const RunEntry& entry);
     void started(const QString& path);
+    void queued(const QString& path, const QString& name);
+    void removed(const QString& path); ///< from the list
+    void trashed(const QString& name, const QString& trash);
+    void written(); ///< what is_writing() told of
     void start_refused(const QString& text);
     void reading(const QString& path, double share); ///< the machine prepares the past of a long run: 0 to 1
     void overview_came(const QString& path);
@@ -63,14 +83,20 @@ private:
     void take_progress(const QString& path, const Json& progress);
     void end_loading(const QString& path);
     void reattach_all();
+    void look_again();
+    void change_entry(const QString& path, const std::function<void(RunEntry&)>& change);
+    void write(const char* request, Json arguments, std::function<void()> done);
 
     Machine* machine_;
     std::vector<RunEntry> runs_;
-    std::map<QString, QString> presets_; ///< name of the preset of each run
     std::map<QString, std::unique_ptr<RunModel>> models_;
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
     std::map<QString, bool> loading_;
     std::map<QString, RunOverview> overviews_; ///< of those that are loading
+    QSet<QString> hidden_;                     ///< deleted, while an older list may still name them
+    int writing_ = 0;
+    bool reloading_ = false;
+    QElapsedTimer listed_; ///< since the list came
 };
 
 } // namespace espalier

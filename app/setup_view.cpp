@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "json_convert.h"
+#include "notes_panel.h"
 #include "toggle_list.h"
 #include "toggle_words.h"
 
@@ -59,7 +60,8 @@ std::vector<ToggleList::Item> toggle_items(const RunModel& run) {
 
 } // namespace
 
-SetupView::SetupView(QWidget* parent) : QWidget(parent), facts_(new QLabel), toggles_(new ToggleList) {
+SetupView::SetupView(QWidget* parent)
+    : QWidget(parent), notes_(new NotesPanel), facts_(new QLabel), toggles_(new ToggleList) {
     facts_->setWordWrap(true);
     facts_->setTextFormat(Qt::RichText);
     facts_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -69,7 +71,9 @@ SetupView::SetupView(QWidget* parent) : QWidget(parent), facts_(new QLabel), tog
     auto* lines = new QVBoxLayout(content);
     lines->setContentsMargins(0, 0, 8, 0);
     lines->setSpacing(14);
+    lines->addWidget(notes_);
     lines->addWidget(facts_);
+    notes_->hide();
     lines->addWidget(toggles_);
     lines->addStretch(1);
     auto* scroll = new QScrollArea;

@@ -9,6 +9,7 @@ class QLabel;
 
 namespace espalier {
 
+class NotesPanel;
 class ToggleList;
 
 /// What is trained and with what: the plan of a run in words, and its toggles, with what the engine has changed.
@@ -18,11 +19,13 @@ class SetupView : public QWidget {
 public:
     explicit SetupView(QWidget* parent = nullptr);
     void show_run(const RunModel& run);
+    [[nodiscard]] NotesPanel* notes() const { return notes_; } ///< above the facts; hidden at first
 
 signals:
     void take_back_requested(const QString& rung);
 
 private:
+    NotesPanel* notes_;
     QLabel* facts_;
     ToggleList* toggles_;
 };

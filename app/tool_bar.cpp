@@ -95,8 +95,10 @@ void ToolBar::set_safe_mode(bool on) { safe_->setChecked(on); }
 
 void ToolBar::set_run(std::optional<RunState> state) {
     const bool active = state && is_active(*state);
-    for (QPushButton* button : {pause_, stop_, checkpoint_})
-        button->setVisible(active);
+    const bool begun = active && state != RunState::queued;
+    pause_->setVisible(begun);
+    checkpoint_->setVisible(begun);
+    stop_->setVisible(active);
     pause_->setEnabled(active && state != RunState::preparing);
     checkpoint_->setEnabled(state == RunState::running);
     const bool paused = state == RunState::paused;

@@ -322,6 +322,23 @@ void RunForm::set_refusal(const QString& path, const QString& reason) {
     show_sentence(*row);
 }
 
+void RunForm::set_choices(const QString& path, const std::vector<std::pair<QString, QString>>& choices) {
+    Row* row = row_at(path);
+    auto* box = row ? qobject_cast<QComboBox*>(row->editor) : nullptr;
+    if (!box || row->field.choices == choices)
+        return;
+    const QVariant now = value_of(*row);
+    {
+        const QSignalBlocker quiet(box);
+        row->field.choices = choices;
+        box->clear();
+        for (const auto& [value, title] : choices)
+            box->addItem(title, value);
+    }
+    put(*row, now);
+    update_dots();
+}
+
 void RunForm::set_choice_refusal(const QString& path, const QString& value, const QString& reason) {
     Row* row = row_at(path);
     auto* box = row ? qobject_cast<QComboBox*>(row->editor) : nullptr;

@@ -47,6 +47,8 @@ public:
     /// Those alone that differ from the preset.
     [[nodiscard]] QMap<QString, QVariant> changes() const;
     void set_value(const QString& path, const QVariant& value);
+    /// Other choices for a field that has some; what it says stays, if it is among them.
+    void set_choices(const QString& path, const std::vector<std::pair<QString, QString>>& choices);
     /// Greys a field out and says why in the place of its sentence; an empty reason makes it usable again. What it
     /// says does not change.
     void set_refusal(const QString& path, const QString& reason);

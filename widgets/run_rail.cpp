@@ -1,71 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_rail.h"
 
-#include "tabular.h"
+#include "queue_list.h"
+#include "run_delegate.h"
 
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPainter>
 #include <QPushButton>
-#include <QStyledItemDelegate>
+#include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace espalier {
 
 namespace {
 
-enum DataRole { id_role = Qt::UserRole, detail_role, state_role_id };
+constexpr int longest_tip = 500;
 
-class RunDelegate : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {160, 53}; }
-
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        const Theme& theme = Theme::instance();
-        const auto state = static_cast<RunState>(index.data(state_role_id).toInt());
-        const QRect card = option.rect.adjusted(0, 2, 0, -2);
-        painter->save();
-        painter->setRenderHint(QPainter::Antialiasing);
-        const bool chosen = option.state & QStyle::State_Selected;
-        if (chosen || (option.state & QStyle::State_MouseOver)) {
-            painter->setPen((option.state & QStyle::State_HasFocus) && chosen ? QPen(theme.color(Role::accent))
-                                                                              : QPen(Qt::NoPen));
-            painter->setBrush(theme.color(chosen ? Role::selection : Role::window));
-            painter->drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
-        }
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(theme.color(state_role(state)));
-        painter->drawEllipse(QPointF(card.left() + 12, card.center().y() + 0.5), 4, 4);
-        const int left = card.left() + 24;
-        const int width = card.right() - left - 6;
-        painter->setPen(theme.color(Role::text));
-        painter->setFont(theme.font(TextSize::normal, QFont::DemiBold));
-        painter->drawText(QRect(left, card.top() + 7, width, 18), Qt::AlignLeft | Qt::AlignVCenter,
-                          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, width));
-        painter->setPen(theme.color(Role::secondary));
-        painter->setFont(theme.font(TextSize::small));
-        draw_tabular(*painter, QRect(left, card.top() + 26, width, 15), Qt::AlignLeft | Qt::AlignVCenter,
-                     painter->fontMetrics().elidedText(index.data(detail_role).toString(), Qt::ElideRight, width));
-        painter->restore();
-    }
-};
+/// All that a search looks at.
+QString searched(const RunEntry& run) {
+    return (QStringList{run.name, run.preset, state_title(run.state), run.notes} + run.tags).join(QLatin1Char('\n'));
+}
 
 void fill(QListWidgetItem* item, const RunEntry& run) {
     item->setText(run.name);
-    item->setData(id_role, run.id);
-    item->setData(detail_role, run.detail);
-    item->setData(state_role_id, static_cast<int>(run.state));
-    item->setToolTip(run.id);
+    item->setFlags(item->flags() | Qt::ItemIsEditable);
+    item->setData(RunDelegate::id_role, run.id);
+    item->setData(RunDelegate::detail_role, run.detail);
+    item->setData(RunDelegate::state_role_id, static_cast<int>(run.state));
+    item->setData(RunDelegate::tags_role, run.tags);
+    item->setData(RunDelegate::search_role, searched(run));
+    item->setToolTip(run.notes.isEmpty() ? run.id : run.id + QStringLiteral("\n\n") + run.notes.left(longest_tip));
     item->setData(Qt::AccessibleTextRole,
-                  QStringLiteral("%1, %2, %3").arg(run.name, state_title(run.state), run.detail));
+                  (QStringList{run.name, state_title(run.state), run.detail} + run.tags).join(QStringLiteral(", ")));
 }
 
 QListWidgetItem* find_item(const QListWidget* list, const QString& id) {
     for (int i = 0; i < list->count(); ++i)
-        if (list->item(i)->data(id_role) == id)
+        if (list->item(i)->data(RunDelegate::id_role) == id)
             return list->item(i);
     return nullptr;
 }
@@ -74,8 +47,7 @@ QListWidgetItem* find_item(const QListWidget* list, const QString& id) {
 
 RunRail::RunRail(QWidget* parent)
     : QWidget(parent), new_run_(new QPushButton(tr("New run"), this)), search_(new QLineEdit(this)),
-      list_(new QListWidget(this)),
-      empty_(new QLabel(tr("Runs that you start stay here, with their curves and checkpoints."), this)) {
+      list_(new QListWidget(this)), queue_(new QueueList(this)), empty_(new QLabel(this)) {
     setObjectName(QStringLiteral("runRail"));
     setAttribute(Qt::WA_StyledBackground);
     setFixedWidth(216);
@@ -89,15 +61,18 @@ RunRail::RunRail(QWidget* parent)
     search_->setProperty("search", true);
     search_->setPlaceholderText(tr("Search runs…"));
     search_->setAccessibleName(tr("Search runs"));
+    search_->setObjectName(QStringLiteral("searchRuns"));
+    search_->setToolTip(tr("By name, tag, preset, state or notes"));
     search_->setClearButtonEnabled(true);
     auto* title = new QLabel(tr("RUNS"), this);
     title->setProperty("section", true);
     title->setContentsMargins(8, 0, 0, 0);
-    list_->setItemDelegate(new RunDelegate(list_));
+    auto* delegate = new RunDelegate(list_);
+    list_->setItemDelegate(delegate);
+    list_->setEditTriggers(QAbstractItemView::EditKeyPressed);
     list_->setAccessibleName(tr("Runs"));
     list_->setObjectName(QStringLiteral("runList"));
     list_->setMouseTracking(true);
-    list_->setUniformItemSizes(true);
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     list_->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -115,9 +90,21 @@ RunRail::RunRail(QWidget* parent)
     column->addWidget(title);
     column->addWidget(empty_);
     column->addWidget(list_, 1);
+    column->addStretch(0); // the queue stays at the bottom while there is no list
+    column->addWidget(queue_);
 
     connect(new_run_, &QPushButton::clicked, this, &RunRail::new_run_requested);
     connect(search_, &QLineEdit::textChanged, this, &RunRail::filter);
+    connect(delegate, &RunDelegate::renamed, this, &RunRail::rename_requested);
+    connect(queue_, &QueueList::run_chosen, this, &RunRail::run_chosen);
+    connect(queue_, &QueueList::order_wanted, this, &RunRail::queue_order_wanted);
+    connect(queue_, &QueueList::remove_requested, this, &RunRail::queue_remove_requested);
+    connect(queue_, &QueueList::menu_requested, this, &RunRail::menu_requested);
+    auto* remove = new QShortcut(QKeySequence::Delete, list_, {}, {}, Qt::WidgetShortcut);
+    connect(remove, &QShortcut::activated, this, [this] {
+        if (!current().isEmpty())
+            emit delete_requested(current());
+    });
     list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     connect(list_, &QListWidget::itemSelectionChanged, this, [this] {
         const QStringList ids = selected();
@@ -128,21 +115,28 @@ RunRail::RunRail(QWidget* parent)
     });
     connect(list_, &QListWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         if (const auto* item = list_->itemAt(at))
-            emit menu_requested(item->data(id_role).toString(), list_->viewport()->mapToGlobal(at));
+            emit menu_requested(item->data(RunDelegate::id_role).toString(), list_->viewport()->mapToGlobal(at));
     });
 }
 
 void RunRail::set_runs(const std::vector<RunEntry>& runs) {
-    const QString chosen = current();
     const QStringList several = selected();
+    const QString chosen = several.size() > 1 ? current() : shown_;
     const QSignalBlocker quiet(list_);
-    while (list_->count() > static_cast<int>(runs.size()))
-        delete list_->takeItem(list_->count() - 1);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (static_cast<int>(i) >= list_->count())
+    std::vector<RunEntry> waiting;
+    int row = 0;
+    for (const RunEntry& run : runs) {
+        if (run.state == RunState::queued) {
+            waiting.push_back(run);
+            continue;
+        }
+        if (row >= list_->count())
             list_->addItem(new QListWidgetItem);
-        fill(list_->item(static_cast<int>(i)), runs[i]);
+        fill(list_->item(row++), run);
     }
+    while (list_->count() > row)
+        delete list_->takeItem(list_->count() - 1);
+    queue_->set_runs(std::move(waiting));
     list_->clearSelection();
     list_->setCurrentItem(find_item(list_, chosen));
     if (several.size() > 1)
@@ -154,14 +148,14 @@ QStringList RunRail::selected() const {
     QStringList ids;
     for (int i = 0; i < list_->count(); ++i)
         if (list_->item(i)->isSelected())
-            ids.append(list_->item(i)->data(id_role).toString());
+            ids.append(list_->item(i)->data(RunDelegate::id_role).toString());
     return ids;
 }
 
 void RunRail::set_selected(const QStringList& ids) {
     const QSignalBlocker quiet(list_);
     for (int i = 0; i < list_->count(); ++i)
-        list_->item(i)->setSelected(ids.contains(list_->item(i)->data(id_role).toString()));
+        list_->item(i)->setSelected(ids.contains(list_->item(i)->data(RunDelegate::id_role).toString()));
 }
 
 void RunRail::set_run(const RunEntry& run) {
@@ -170,11 +164,14 @@ void RunRail::set_run(const RunEntry& run) {
         item = new QListWidgetItem;
         const QSignalBlocker quiet(list_);
         list_->insertItem(0, item);
-        fill(item, run);
-        filter();
-        return;
     }
     fill(item, run);
+    filter();
+}
+
+void RunRail::rename(const QString& id) {
+    if (QListWidgetItem* item = find_item(list_, id))
+        list_->editItem(item);
 }
 
 void RunRail::set_current(const QString& id) {
@@ -182,11 +179,13 @@ void RunRail::set_current(const QString& id) {
     QListWidgetItem* item = id.isEmpty() ? nullptr : find_item(list_, id);
     list_->clearSelection();
     list_->setCurrentItem(item);
+    shown_ = id;
+    queue_->set_current(id);
     list_->viewport()->update();
 }
 
 QString RunRail::current() const {
-    return list_->currentItem() ? list_->currentItem()->data(id_role).toString() : QString();
+    return list_->currentItem() ? list_->currentItem()->data(RunDelegate::id_role).toString() : QString();
 }
 
 int RunRail::count() const { return list_->count(); }
@@ -194,10 +193,19 @@ int RunRail::count() const { return list_->count(); }
 void RunRail::focus_search() { search_->setFocus(Qt::ShortcutFocusReason); }
 
 void RunRail::filter() {
-    const QString text = search_->text().trimmed();
-    for (int i = 0; i < list_->count(); ++i)
-        list_->item(i)->setHidden(!text.isEmpty() && !list_->item(i)->text().contains(text, Qt::CaseInsensitive));
-    empty_->setVisible(list_->count() == 0);
+    const QStringList words = search_->text().simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    int shown = 0;
+    for (int i = 0; i < list_->count(); ++i) {
+        const QString text = list_->item(i)->data(RunDelegate::search_role).toString();
+        const bool found =
+            std::ranges::all_of(words, [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+        list_->item(i)->setHidden(!found);
+        shown += found;
+    }
+    empty_->setText(list_->count() == 0 ? tr("Runs that you start stay here, with their curves and checkpoints.")
+                                        : tr("No run has this in its name, tags, preset, state or notes."));
+    empty_->setVisible(shown == 0);
+    list_->setVisible(shown > 0);
 }
 
 } // namespace espalier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "run_state.h"
+#include "run_entry.h"
 
 #include <QWidget>
 #include <vector>
@@ -13,14 +13,10 @@ class QPushButton;
 
 namespace espalier {
 
-struct RunEntry {
-    QString id; ///< its path on the machine
-    QString name;
-    QString detail; ///< "Running · 12/30"
-    RunState state = RunState::interrupted;
-};
+class QueueList;
 
-/// The runs of a machine at the left of the window: newest first, a dot for the state, a search by name.
+/// The runs of a machine at the left of the window: newest first, a dot for the state, a search by name, tag, preset,
+/// state and notes; below them those that wait in the queue.
 class RunRail : public QWidget {
     Q_OBJECT
 
@@ -28,7 +24,7 @@ public:
     explicit RunRail(QWidget* parent = nullptr);
     /// Replaces the list; the chosen run stays chosen.
     void set_runs(const std::vector<RunEntry>& runs);
-    /// Changes one entry, or puts a new one on top.
+    /// Changes one entry, or puts a new one on top; not for those that wait, whose places change together.
     void set_run(const RunEntry& run);
     void set_current(const QString& id); ///< empty: none
     [[nodiscard]] QString current() const;
@@ -36,12 +32,18 @@ public:
     [[nodiscard]] QStringList selected() const;
     [[nodiscard]] int count() const;
     void focus_search();
+    void rename(const QString& id); ///< begins to edit its name in place
+    [[nodiscard]] QueueList* queue() const { return queue_; }
 
 signals:
     void new_run_requested();
     void run_chosen(const QString& id);
     void compare_chosen(const QStringList& ids); ///< several, in the list's order: Ctrl or Shift and a click
     void menu_requested(const QString& id, const QPoint& global);
+    void rename_requested(const QString& id, const QString& name);
+    void delete_requested(const QString& id);
+    void queue_order_wanted(const QStringList& ids);
+    void queue_remove_requested(const QString& id);
 
 private:
     void filter();
@@ -49,6 +51,8 @@ private:
     QPushButton* new_run_;
     QLineEdit* search_;
     QListWidget* list_;
+    QueueList* queue_;
+    QString shown_; ///< as set_current() said: it may move from the queue to the list and back
     QLabel* empty_;
 };
 

@@ -8,6 +8,8 @@ namespace espalier {
 QString state_title(RunState state) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::RunState", text); };
     switch (state) {
+    case RunState::queued:
+        return tr("Queued");
     case RunState::preparing:
         return tr("Preparing");
     case RunState::running:
@@ -28,6 +30,8 @@ QString state_title(RunState state) {
 
 Role state_role(RunState state) {
     switch (state) {
+    case RunState::queued:
+        return Role::hint;
     case RunState::preparing:
     case RunState::running:
         return Role::accent;
@@ -45,6 +49,8 @@ Role state_role(RunState state) {
 }
 
 RunState state_named(const QString& name) {
+    if (name == u"queued")
+        return RunState::queued;
     if (name == u"preparing")
         return RunState::preparing;
     if (name == u"running")
@@ -61,7 +67,8 @@ RunState state_named(const QString& name) {
 }
 
 bool is_active(RunState state) {
-    return state == RunState::preparing || state == RunState::running || state == RunState::paused;
+    return state == RunState::queued || state == RunState::preparing || state == RunState::running ||
+           state == RunState::paused;
 }
 
 } // namespace espalier

@@ -10,6 +10,7 @@
 //   --noise              lines that are no JSON in between
 //   --mute               answers nothing
 //   --gpu                it has an H100
+//   --two-gpus           it has two cards of one name, and a processor
 //   --fall-back-at STEP  there the engine turns recomputation on by itself
 //   --slow-plan MS       the rest of the fit check comes so long after its quick part
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
@@ -26,6 +27,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -40,7 +42,7 @@ namespace {
 struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
-    bool gpu = false, overview = false;
+    bool gpu = false, two_gpus = false, overview = false;
     int more_runs = 0;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
 };
@@ -58,6 +60,25 @@ public:
     FakeRun(std::string path, std::string state) : path_(std::move(path)), state_(std::move(state)) {}
     ~FakeRun() { end(); }
 
+    void wait_in_queue() {
+        const std::lock_guard guard(mutex_);
+        state_ = "queued";
+        over_ = false;
+        emit(sample_.phase("queued", "Waits in the queue until grow-2 has ended or is paused."));
+    }
+    /// Of a run that waits in the queue; whether it does.
+    bool leave_queue(bool begins) {
+        {
+            const std::lock_guard guard(mutex_);
+            if (state_ != "queued")
+                return false;
+            if (!begins)
+                finish("stopped", "Stopped by the user.", 6);
+        }
+        if (begins)
+            begin();
+        return true;
+    }
     void begin() {
         end();
         quit_ = over_ = false; // before the thread runs: who attaches at once must not be told that it is over
@@ -69,7 +90,20 @@ public:
         if (thread_.joinable())
             thread_.join();
     }
-    void give_past(std::vector<Json> events) { events_ = std::move(events); }
+    void give_past(std::vector<Json> events) {
+        events_ = std::move(events);
+        begun_ = true;
+    }
+    void annotate(const Json& arguments) {
+        const std::lock_guard guard(mutex_);
+        for (const char* key : {"name", "tags", "notes"})
+            if (arguments.contains(key))
+                notes_[key] = arguments[key];
+    }
+    [[nodiscard]] bool waits() {
+        const std::lock_guard guard(mutex_);
+        return state_ == "queued";
+    }
     void hold_past_back() { held_ = true; }
 
     void attach(std::int64_t id) {
@@ -98,10 +132,13 @@ public:
         }
         wake_.notify_all();
     }
-    [[nodiscard]] Json entry() {
+    [[nodiscard]] Json entry(std::size_t place) {
         const std::lock_guard guard(mutex_);
         return {{"path", path_},
-                {"name", path_.substr(path_.rfind('/') + 1)},
+                {"name", protocol::text_at(notes_, "name", path_.substr(path_.rfind('/') + 1))},
+                {"tags", notes_.value("tags", Json::array())},
+                {"notes", protocol::text_at(notes_, "notes")},
+                {"queue", place},
                 {"preset", "quick"},
                 {"state", state_},
                 {"epoch", sample_.step() / 63},
@@ -122,7 +159,7 @@ private:
             send(id, event);
         output.write(protocol::to_message(protocol::Reply{id, protocol::Reply::Kind::progress, {{"caught_up", true}}}));
         attached_ = id;
-        if (!thread_.joinable() || over_)
+        if (over_)
             release();
     }
     void emit(Json event) { // with the lock held
@@ -140,7 +177,7 @@ private:
         std::unique_lock lock(mutex_);
         if (options.gpu)
             sample_.use_gpu();
-        if (events_.empty()) {
+        if (!std::exchange(begun_, true)) {
             for (Json& event : sample_.past(0))
                 emit(std::move(event));
         } else {
@@ -224,6 +261,8 @@ private:
     SampleRun sample_{63, 12,
                       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
     std::vector<Json> events_;
+    Json notes_ = Json::object();
+    bool begun_ = false;
     std::int64_t attached_ = 0, waiting_ = 0, flooded_ = 0;
     bool paused_ = false, quit_ = false, save_ = false, over_ = true, held_ = false, fell_back_ = false;
     std::mutex mutex_;
@@ -232,7 +271,8 @@ private:
 };
 
 std::map<std::string, std::unique_ptr<FakeRun>> runs;
-std::vector<std::string> order;
+std::vector<std::string> order, queue;
+std::map<std::string, std::string> trash; ///< where a deleted run was
 const std::string overview_path = "/fake/runs/weeks-3";
 
 Json presets() {
@@ -401,6 +441,27 @@ Json overview() {
 Json answer(const protocol::Request& request) {
     const Json& arguments = request.arguments;
     const std::string path = protocol::text_at(arguments, "path");
+    if (request.name == "probe" && options.two_gpus) {
+        Json card{{"backend", "cuda"},
+                  {"name", "NVIDIA GeForce RTX 3090"},
+                  {"uuid", "GPU-1"},
+                  {"usable", true},
+                  {"precisions", {"fp16", "bf16", "tf32", "fp32"}}};
+        Json second = card;
+        second["uuid"] = "GPU-2";
+        const Json processor{{"backend", "cpu"},
+                             {"name", "AMD EPYC 7B13 64-Core Processor"},
+                             {"uuid", ""},
+                             {"usable", true},
+                             {"precisions", {"fp32"}}};
+        return {{"devices", {card, second, processor}}, {"host", "test"}, {"version", "0.1.0"}};
+    }
+    if (request.name == "list") {
+        Json entries = Json::array();
+        for (const auto& entry : std::filesystem::directory_iterator(path))
+            entries.push_back({{"name", entry.path().filename().string()}, {"folder", entry.is_directory()}});
+        return {{"path", path}, {"entries", entries}};
+    }
     if (request.name == "probe" && options.gpu)
         return {{"devices", Json::array({{{"backend", "cuda"},
                                           {"name", "NVIDIA H100 80GB HBM3"},
@@ -434,8 +495,11 @@ Json answer(const protocol::Request& request) {
     }
     if (request.name == "runs") {
         Json list = Json::array();
-        for (auto it = order.rbegin(); it != order.rend(); ++it)
-            list.push_back(runs[*it]->entry());
+        std::erase_if(queue, [](const std::string& run) { return !runs[run]->waits(); });
+        for (auto it = order.rbegin(); it != order.rend(); ++it) {
+            const auto place = std::ranges::find(queue, *it) - queue.begin() + 1;
+            list.push_back(runs[*it]->entry(runs[*it]->waits() ? static_cast<std::size_t>(place) : 0));
+        }
         return {{"runs", list}};
     }
     if (request.name == "start") {
@@ -445,7 +509,12 @@ Json answer(const protocol::Request& request) {
                                  std::to_string(order.size() + 1);
         runs[made] = std::make_unique<FakeRun>(made, "running");
         order.push_back(made);
-        runs[made]->begin();
+        if (protocol::flag_at(arguments, "queue")) {
+            runs[made]->wait_in_queue();
+            queue.push_back(made);
+        } else {
+            runs[made]->begin();
+        }
         return {{"path", made}};
     }
     if (request.name == "fetch") { // each run has another learning rate
@@ -457,6 +526,17 @@ Json answer(const protocol::Request& request) {
                           {"optimizer", {{"learning_rate", 0.1 * static_cast<double>(place + 1)}}}};
         return {{"base64", QByteArray::fromStdString(config.dump()).toBase64().toStdString()}};
     }
+    if (request.name == "queue") {
+        queue.clear();
+        for (const Json& one : arguments["order"])
+            queue.push_back(one.get<std::string>());
+        return {{"queue", queue}};
+    }
+    if (request.name == "restore") {
+        const std::string deleted = protocol::text_at(arguments, "trash");
+        order.push_back(trash.at(deleted));
+        return {{"path", trash.at(deleted)}};
+    }
     const auto run = runs.find(path);
     if (run == runs.end())
         throw std::runtime_error("There is no run " + path);
@@ -464,7 +544,22 @@ Json answer(const protocol::Request& request) {
         run->second->begin();
         return {{"path", path}};
     }
+    if (request.name == "rename" || request.name == "notes") {
+        run->second->annotate(arguments);
+        return Json::object();
+    }
+    if (request.name == "report")
+        return {{"name", "quick-1-report.zip"}, {"base64", "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}};
+    if (request.name == "delete") {
+        std::erase(order, path);
+        const std::string place = "/fake/runs/.espalier-trash/" + path.substr(path.rfind('/') + 1);
+        trash[place] = path;
+        return {{"trash", place}};
+    }
     if (request.name == "command") {
+        const std::string command = protocol::text_at(arguments, "command");
+        if ((command == "resume" || command == "stop") && run->second->leave_queue(command == "resume"))
+            return Json::object();
         run->second->command(protocol::text_at(arguments, "command"));
         return Json::object();
     }
@@ -486,6 +581,7 @@ int main(int argc, char** argv) {
         options.long_past |= word == "--long-past";
         options.gpu |= word == "--gpu";
         options.overview |= word == "--overview";
+        options.two_gpus |= word == "--two-gpus";
         if (word == "--fall-back-at")
             options.fall_back_at = std::stoll(next());
         if (word == "--slow-plan")

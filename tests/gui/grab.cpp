@@ -23,6 +23,7 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <cstdio>
@@ -134,6 +135,25 @@ int take_results(MainWindow& window, const Camera& camera) {
     wait(2500);
     camera.each(QStringLiteral("results-prediction"), [](MainWindow&) {});
     return 0;
+}
+
+/// Three runs in the queue, and tags and notes on those of before.
+void fill_rail(MainWindow& window) {
+    for (int i = 0; i < 3; ++i) {
+        window.choose_preset(QStringLiteral("quick"));
+        wait(600);
+        window.findChild<QPushButton*>(QStringLiteral("addToQueue"))->click();
+        wait(600);
+    }
+    const auto& runs = window.runs()->runs();
+    const QString last = runs.back().id, before_last = runs[runs.size() - 2].id;
+    window.runs()->annotate(before_last, {QStringLiteral("baseline")}, {});
+    window.runs()->annotate(last,
+                            {QStringLiteral("photos"), QStringLiteral("width 32"), QStringLiteral("too bright"),
+                             QStringLiteral("a"), QStringLiteral("b")},
+                            QStringLiteral("The pictures of the second camera are too bright:\nask Ines for the raw "
+                                           "files before this is trained again."));
+    wait(600);
 }
 
 /// A run on the real engine, from the form to its end. Returns the program's exit code.
@@ -266,6 +286,22 @@ int main(int argc, char** argv) {
             w.choose_preset(QStringLiteral("quick"));
             wait(1200);
         });
+        if (!parser.isSet(engine_option)) {
+            fill_rail(window);
+            const QString run = window.runs()->runs().back().id, waiting = window.runs()->runs().front().id;
+            camera.each(QStringLiteral("queue"), [](MainWindow& w) { w.choose_preset(QStringLiteral("quick")); });
+            camera.each(QStringLiteral("queued"), [&](MainWindow& w) { w.show_run(waiting); });
+            camera.each(QStringLiteral("notes"), [&](MainWindow& w) {
+                w.show_run(run);
+                w.run_page()->show_tab(1);
+            });
+            camera.each(QStringLiteral("deleted"), [&](MainWindow& w) {
+                w.show_gallery();
+                w.runs()->remove(w.runs()->runs().back().id);
+                w.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->setText(QStringLiteral("no such run"));
+            });
+            window.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->clear();
+        }
         const auto replayed = [&](const QString& folder, int tab = 0) {
             return [folder, tab](MainWindow& w) {
                 w.play(std::make_unique<Replay>(folder, 0), folder);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "drop_opener.h"
+
+#include "folder_kind.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QImageReader>
+#include <QMimeData>
+#include <QUrl>
+
+namespace espalier {
+
+DropOpener::DropOpener(Machine* machine, QObject* parent) : QObject(parent), machine_(machine) {}
+
+bool DropOpener::can_take(const QMimeData* data) {
+    const QList<QUrl> urls = data->urls();
+    return urls.size() == 1 && urls.front().isLocalFile();
+}
+
+void DropOpener::take(const QMimeData* data) {
+    if (!can_take(data))
+        return;
+    const QFileInfo file(data->urls().front().toLocalFile());
+    const QString path = file.absoluteFilePath();
+    const QString ending = file.suffix().toLower();
+    if (file.isDir())
+        look_into(path, true);
+    else if (ending == u"safetensors" && file.dir().dirName() == u"checkpoints")
+        emit run_dropped(QFileInfo(file.absolutePath()).absolutePath());
+    else if (ending == u"csv")
+        emit data_dropped(QStringLiteral("csv:") + path);
+    else if (QImageReader::supportedImageFormats().contains(ending.toLatin1()))
+        emit image_dropped(path);
+    else
+        emit refused(tr("%1 is no folder of images, table (.csv), image, run folder or checkpoint in one.")
+                         .arg(file.fileName()));
+}
+
+void DropOpener::take_data_folder(const QString& path) { look_into(path, false); }
+
+void DropOpener::look_into(const QString& path, bool may_be_run) {
+    machine_->request("list", Json{{"path", path.toStdString()}},
+                      {[this, path, may_be_run](const Json& list) {
+                           if (may_be_run && is_run_folder(list))
+                               emit run_dropped(path);
+                           else
+                               emit data_dropped(data_in_folder(path, list));
+                       },
+                       [this](const QString& text, int) { emit refused(text); },
+                       {},
+                       {}});
+}
+
+} // namespace espalier

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_menu.h"
+
+#include "notes_panel.h"
+#include "queue_list.h"
+
+#include <QInputDialog>
+#include <QMenu>
+
+namespace espalier {
+
+namespace {
+
+template <typename Slot>
+QAction* add(QMenu* menu, const char* name, const QString& text, Slot slot) {
+    auto* action = menu->addAction(text);
+    action->setObjectName(QLatin1String(name));
+    QObject::connect(action, &QAction::triggered, menu, std::move(slot));
+    return action;
+}
+
+} // namespace
+
+RunMenu::RunMenu(RunRail* rail, RunStore* store, RunActions* actions, QWidget* window)
+    : QObject(window), rail_(rail), store_(store), actions_(actions), window_(window) {
+    connect(rail, &RunRail::menu_requested, this, &RunMenu::show);
+    connect(rail, &RunRail::rename_requested, store, &RunStore::rename);
+    connect(rail, &RunRail::delete_requested, this, [this](const QString& path) {
+        if (!store_->is_active(path))
+            store_->remove(path);
+    });
+    connect(rail, &RunRail::queue_order_wanted, store, &RunStore::order_queue);
+    connect(rail, &RunRail::queue_remove_requested, this, [this](const QString& path) {
+        store_->command(path, QStringLiteral("stop"), [this] { store_->reload(); });
+    });
+}
+
+void RunMenu::show(const QString& path, const QPoint& global) {
+    const RunEntry* run = store_->entry(path);
+    if (!run)
+        return;
+    auto* menu = new QMenu(window_);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setObjectName(QStringLiteral("runMenu"));
+    if (run->state == RunState::queued)
+        add_queued(menu, path);
+    else
+        add_training(menu, *run);
+    menu->addSeparator();
+    add_common(menu, *run);
+    menu->popup(global);
+}
+
+void RunMenu::add_queued(QMenu* menu, const QString& path) {
+    const auto command = [this, path](const char* name) {
+        store_->command(path, QLatin1String(name), [this] { store_->reload(); });
+    };
+    add(menu, "runBegin", tr("Begin at once"), [command] { command("resume"); });
+    add(menu, "runEarlier", tr("Earlier"), [this, path] { rail_->queue()->move(path, -1); });
+    add(menu, "runLater", tr("Later"), [this, path] { rail_->queue()->move(path, 1); });
+    add(menu, "runUnqueue", tr("Take out of the queue"), [command] { command("stop"); });
+}
+
+void RunMenu::add_training(QMenu* menu, const RunEntry& run) {
+    const QString path = run.id;
+    const auto command = [this, path](const char* name) { store_->command(path, QLatin1String(name)); };
+    if (run.state == RunState::paused)
+        add(menu, "runResume", tr("Resume"), [command] { command("resume"); });
+    else if (run.state == RunState::running)
+        add(menu, "runPause", tr("Pause"), [command] { command("pause"); });
+    if (is_active(run.state)) {
+        add(menu, "runStop", tr("Stop"), [command] { command("stop"); });
+        return;
+    }
+    const bool done = run.state == RunState::finished; // more epochs are asked for on its page
+    add(menu, "runResume", tr("Resume"), [this, path] { store_->resume(path, Json::object()); })->setEnabled(!done);
+    add(menu, "runQueue", tr("Resume in the queue"), [this, path] {
+        store_->resume(path, Json::object(), {}, true);
+    })->setEnabled(!done && store_->can("queue"));
+}
+
+void RunMenu::add_common(QMenu* menu, const RunEntry& run) {
+    const QString path = run.id;
+    add(menu, "runRename", tr("Rename\tF2"), [this, path] {
+        rail_->rename(path);
+    })->setEnabled(run.state != RunState::queued);
+    add(menu, "runTags", tr("Tags…"), [this, path] { edit_tags(path); });
+    menu->addSeparator();
+    for (const auto& [name, action, text] : {std::tuple{"runCommand", "command_line", tr("Copy as command")},
+                                             {"runReport", "report", tr("Copy report")},
+                                             {"runSaveReport", "save_report", tr("Save report…")},
+                                             {"runFolder", "folder", tr("Open folder")}})
+        add(menu, name, text,
+            [this, path, action = action] { actions_->perform(QLatin1String(action), *store_->open(path)); });
+    menu->addSeparator();
+    auto* remove = add(menu, "runDelete", tr("Delete\tDel"), [this, path] { store_->remove(path); });
+    remove->setEnabled(!is_active(run.state) && store_->can("restore"));
+}
+
+void RunMenu::edit_tags(const QString& path) {
+    const RunEntry* run = store_->entry(path);
+    if (!run)
+        return;
+    auto* dialog = new QInputDialog(window_);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName(QStringLiteral("tagsDialog"));
+    dialog->setWindowTitle(tr("Tags of %1").arg(run->name));
+    dialog->setLabelText(tr("Words with commas between"));
+    dialog->setTextValue(run->tags.join(QStringLiteral(", ")));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this, path](const QString& text) {
+        if (const RunEntry* now = store_->entry(path))
+            store_->annotate(path, NotesPanel::tags_in(text), now->notes);
+    });
+    dialog->open();
+}
+
+} // namespace espalier

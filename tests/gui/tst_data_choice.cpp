@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a new run is made with: a folder that is chosen or dropped, and the device. A stand-in for the engine answers.
+#include "device_summary.h"
+#include "folder_kind.h"
+#include "run_form.h"
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStandardItemModel>
+#include <QTemporaryDir>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+const QString engine = QStringLiteral(FAKE_SERVE);
+
+void make_files(const QString& folder, const QStringList& names) {
+    for (const QString& name : names) {
+        QDir().mkpath(QFileInfo(folder + QLatin1Char('/') + name).path());
+        QFile file(folder + QLatin1Char('/') + name);
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("cannot write %s", qPrintable(name));
+    }
+}
+
+/// As a file manager does it. Returns whether the window takes it.
+bool drop(WindowDriver& driver, const QString& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    const QPoint at(600, 300);
+    QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(driver.window.get(), &enter);
+    if (!enter.isAccepted())
+        return false;
+    QDropEvent event(QPointF(at), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(driver.window.get(), &event);
+    return event.isAccepted();
+}
+
+QString data_of(WindowDriver& driver) {
+    auto* form = driver.window->findChild<RunForm*>();
+    return form->isVisible() ? form->values().value(QStringLiteral("data")).toString() : QString();
+}
+
+bool listed(WindowDriver& driver) { // the presets have come
+    return QTest::qWaitFor(
+        [&] {
+            auto* preset = driver.find(QStringLiteral("preset-train-small"));
+            return preset && preset->isVisible();
+        },
+        5000);
+}
+
+} // namespace
+
+class TestDataChoice : public WatchedTest {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs); }
+
+    void a_folder_says_by_its_files_what_it_is_data() {
+        QTest::addColumn<QStringList>("files");
+        QTest::addColumn<QString>("spec");
+        QTest::newRow("images") << QStringList{"cat/1.jpg", "dog/1.jpg"} << "folder:DIR";
+        QTest::newRow("parts") << QStringList{"train/cat/1.jpg", "val/cat/1.jpg", "list.csv", "other.csv"}
+                               << "folder:DIR";
+        QTest::newRow("cifar10") << QStringList{"data_batch_1.bin", "test_batch.bin"} << "cifar10:DIR";
+        QTest::newRow("cifar10 inside") << QStringList{"cifar-10-batches-bin/data_batch_1.bin"}
+                                        << "cifar10:DIR/cifar-10-batches-bin";
+        QTest::newRow("cifar100") << QStringList{"train.bin", "test.bin"} << "cifar100:DIR";
+        QTest::newRow("idx") << QStringList{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"} << "idx:DIR";
+        QTest::newRow("table") << QStringList{"labels.csv", "images/1.jpg"} << "csv:DIR/labels.csv";
+        QTest::newRow("nothing") << QStringList{} << "folder:DIR";
+    }
+    void a_folder_says_by_its_files_what_it_is() {
+        QFETCH(QStringList, files);
+        QFETCH(QString, spec);
+        const QTemporaryDir folder;
+        make_files(folder.path(), files);
+        WindowDriver driver(engine);
+        QVERIFY(listed(driver));
+        QVERIFY(drop(driver, folder.path()));
+        QTRY_COMPARE(data_of(driver), spec.replace(QStringLiteral("DIR"), folder.path()));
+    }
+
+    void a_folder_is_chosen_by_its_button() {
+        const QTemporaryDir folder;
+        make_files(folder.path(), {"cat/1.jpg", "dog/1.jpg"});
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-train-medium")));
+        QVERIFY(driver.click(QStringLiteral("chooseFolder")));
+        QTRY_VERIFY(driver.find<QFileDialog>(QStringLiteral("dataFolder")));
+        auto* dialog = driver.find<QFileDialog>(QStringLiteral("dataFolder"));
+        auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+        name->setText(folder.path());
+        QTest::keyClick(name, Qt::Key_Return);
+        QTRY_COMPARE(data_of(driver), QStringLiteral("folder:") + folder.path());
+        QTRY_VERIFY(driver.find<QPushButton>(QStringLiteral("start"))->isEnabled());
+    }
+
+    void a_table_a_run_and_a_checkpoint_are_dropped() {
+        const QTemporaryDir folder;
+        make_files(folder.path(), {"labels.csv", "notes.txt", "run/config.json", "run/events.jsonl",
+                                   "run/checkpoints/best.safetensors"});
+        WindowDriver driver(engine);
+        QVERIFY(listed(driver));
+        QVERIFY(drop(driver, folder.filePath(QStringLiteral("labels.csv"))));
+        QTRY_COMPARE(data_of(driver), QStringLiteral("csv:") + folder.filePath(QStringLiteral("labels.csv")));
+        for (const char* name : {"run", "run/checkpoints/best.safetensors"}) {
+            driver.key(Qt::Key_N, Qt::ControlModifier);
+            QVERIFY(drop(driver, folder.filePath(QLatin1String(name))));
+            QTRY_VERIFY(driver.window->run_page()->isVisible());
+            QCOMPARE(driver.run()->path(), folder.filePath(QStringLiteral("run")));
+        }
+        QVERIFY(drop(driver, folder.filePath(QStringLiteral("notes.txt"))));
+        QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("notes.txt")));
+    }
+
+    void the_device_is_chosen_by_name() {
+        WindowDriver driver(engine, {QStringLiteral("--two-gpus")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* box = driver.find<QComboBox>(QStringLiteral("field-backend"));
+        QVERIFY(box && box->isVisible());
+        QTRY_COMPARE(box->count(), 4);
+        QCOMPARE(box->itemText(1), QStringLiteral("RTX 3090"));
+        QCOMPARE(box->itemText(2), QStringLiteral("RTX 3090 (1)"));
+        QCOMPARE(box->itemData(2).toString(), QStringLiteral("cuda:GPU-2"));
+        auto* form = driver.window->findChild<RunForm*>();
+        QVERIFY(!form->changes().contains(QStringLiteral("backend")));
+        auto* precision = driver.find<QComboBox>(QStringLiteral("field-toggles.precision"));
+        const auto fp16_is_there = [&] {
+            return qobject_cast<QStandardItemModel*>(precision->model())->item(1)->isEnabled();
+        };
+        QVERIFY(fp16_is_there());
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_Down);
+        QTest::keyClick(box, Qt::Key_Down);
+        QCOMPARE(form->changes().value(QStringLiteral("backend")).toString(), QStringLiteral("cuda:GPU-2"));
+        QVERIFY(fp16_is_there());
+        QTest::keyClick(box, Qt::Key_Down);
+        QCOMPARE(form->changes().value(QStringLiteral("backend")).toString(), QStringLiteral("cpu"));
+        QVERIFY(!fp16_is_there()); // the processor computes in fp32 alone
+    }
+};
+
+WATCHED_TEST_MAIN(TestDataChoice)
+#include "tst_data_choice.moc"
