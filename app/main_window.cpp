@@ -112,6 +112,9 @@ void MainWindow::build_pages() {
     connect(configure_, &ConfigurePage::data_folder_chosen, opener_, &DropOpener::take_data_folder);
     connect(opener_, &DropOpener::data_dropped, this, &MainWindow::configure_with);
     connect(opener_, &DropOpener::run_dropped, this, &MainWindow::show_run);
+    connect(opener_, &DropOpener::image_dropped, this, [this](const QString& file) {
+        tell(tr("%1 is one image. A new run takes a folder of them.").arg(QFileInfo(file).fileName()), false);
+    });
     connect(opener_, &DropOpener::refused, this, [this](const QString& text) { tell(text, true); });
     new RunMenu(rail_, store_, actions_, this);
     connect(run_page_->notes(), &NotesPanel::edited, store_, &RunStore::annotate);

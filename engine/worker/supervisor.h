@@ -31,7 +31,7 @@ public:
         ProgressWatch::Seconds stillness{60};
         QString sleep_inhibitor = QStringLiteral("systemd-inhibit");
         bool queue = false; ///< wait until no other run of the same folder trains or waits (RunQueue)
-        std::chrono::milliseconds turn_interval{500}; ///< between two questions for the turn
+        std::chrono::milliseconds turn_interval{1000}; ///< between two questions for the turn
     };
     struct Handlers {
         std::function<void(const Json& event)> event; ///< each event, after it was written

@@ -43,7 +43,7 @@ public:
 private:
     static bool is_live(const Json& run) {
         const std::string state = protocol::text_at(run, "state");
-        return state == "running" || state == "paused" || state == "preparing";
+        return state == "running" || state == "paused" || state == "preparing" || state == "queued";
     }
     static void kill_supervisor(const Json& run) {
         QFile file(QString::fromStdString(protocol::text_at(run, "path")) + QStringLiteral("/supervisor.json"));

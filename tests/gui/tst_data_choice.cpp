@@ -123,6 +123,9 @@ private slots:
             QTRY_VERIFY(driver.window->run_page()->isVisible());
             QCOMPARE(driver.run()->path(), folder.filePath(QStringLiteral("run")));
         }
+        make_files(folder.path(), {"one.png"});
+        QVERIFY(drop(driver, folder.filePath(QStringLiteral("one.png"))));
+        QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("one image")));
         QVERIFY(drop(driver, folder.filePath(QStringLiteral("notes.txt"))));
         QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("notes.txt")));
     }

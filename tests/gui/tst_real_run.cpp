@@ -12,6 +12,7 @@
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QListWidget>
+#include <algorithm>
 #include <string_view>
 
 using namespace espalier;
@@ -184,6 +185,41 @@ private slots:
             QCOMPARE(driver.run()->checkpoint()->step, driver.run()->step());
             QVERIFY(QFile::exists(driver.run()->path() + QStringLiteral("/checkpoints/last.safetensors")));
         }
+    }
+
+    void a_queue_goes_on_without_its_window() {
+        const RealRuns runs;
+        const auto in_state = [](const char* state) {
+            const Json list = RealRuns::list();
+            return std::ranges::count_if(list,
+                                         [&](const Json& run) { return protocol::text_at(run, "state") == state; });
+        };
+        QString first;
+        {
+            WindowDriver driver = open_window();
+            QVERIFY(start_by_click(driver));
+            first = driver.run()->path();
+            driver.key(Qt::Key_N, Qt::ControlModifier);
+            QVERIFY(driver.click(QStringLiteral("preset-quick"), 20000));
+            QVERIFY(driver.click(QStringLiteral("addToQueue"), 20000));
+            QTRY_COMPARE_WITH_TIMEOUT(in_state("queued"), std::ptrdiff_t{1}, 20000);
+            QTRY_VERIFY(driver.find(QStringLiteral("queueTitle"))->isVisible());
+            QVERIFY(!driver.window->close());
+            QVERIFY(driver.click(QStringLiteral("keepTraining")));
+            QTRY_VERIFY(!driver.window->isVisible());
+        }
+        QCOMPARE(in_state("queued"), std::ptrdiff_t{1});
+        WindowDriver again = open_window();
+        QTRY_VERIFY_WITH_TIMEOUT(again.find(QStringLiteral("queueTitle"))->isVisible(), 20000);
+        again.window->show_run(first);
+        QVERIFY(again.click(QStringLiteral("stop"), 20000));
+        QVERIFY(again.wait_for_state(RunState::stopped, 60000));
+        auto* list = again.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE_WITH_TIMEOUT(list->count(), 2, 20000); // out of the queue by itself
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(again.wait_for_step(5, 60000));
+        QVERIFY(again.click(QStringLiteral("stop"), 20000));
+        QVERIFY(again.wait_for_state(RunState::stopped, 60000));
     }
 
     void two_windows_show_one_run() {

@@ -99,7 +99,7 @@ private slots:
             serve.process().waitForFinished();
         }
         ServeProcess other(runs_->path());
-        QTest::qWait(1200); // two questions for the turn
+        QTest::qWait(2200); // two questions for the turn
         QCOMPARE(state_of(second), std::string("queued"));
         QVERIFY(other.get("delete", {{"path", second}}).contains("error"));
         QVERIFY(other.get("resume", {{"path", second}}).contains("error"));
@@ -138,7 +138,7 @@ private slots:
         kill_run(second); // as a reboot leaves it
         QVERIFY(comes_to(second, "interrupted"));
         QVERIFY(summarize(RunFolder(second)).reason.find("waiting in the queue") != std::string::npos);
-        QTest::qWait(1200);
+        QTest::qWait(2200);
         QCOMPARE(state_of(third), std::string("queued"));
         kill_run(first);
         QVERIFY(comes_to(third, "finished"));
