@@ -40,7 +40,7 @@ void MainMenu::add_run_menu() {
     add(run, tr("Resume from a checkpoint…"), {}, [this] {
         emit action_requested(QStringLiteral("resume_from"));
     })->setObjectName(QStringLiteral("resumeFromCheckpoint"));
-    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
+    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E),
         [this] { emit action_requested(QStringLiteral("export")); });
     add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
     add(run, tr("Save report…"), {}, [this] { emit action_requested(QStringLiteral("save_report")); });
