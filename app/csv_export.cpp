@@ -32,6 +32,14 @@ std::string quoted(const QString& name) {
     return text.toStdString();
 }
 
+float value_of(const CsvExport::Column& column, std::size_t index) {
+    const float value = column.series->value_at(index);
+    if (!column.below)
+        return value;
+    const std::size_t at = column.below->index_at(static_cast<double>(column.series->step_at(index)));
+    return at < column.below->size() ? value - column.below->value_at(at) : value;
+}
+
 } // namespace
 
 /// Some rows, copied; NaN with `has` false is an empty cell.
@@ -125,8 +133,7 @@ void CsvExport::copy_rows() {
             rows->seconds.push_back(clock_->to_axis(AxisKind::time, static_cast<double>(step)));
         }
         for (std::size_t i = 0; i < columns_.size(); ++i)
-            rows->values.push_back(steps[i] == step ? std::optional(columns_[i].series->value_at(next_[i]++))
-                                                    : std::nullopt);
+            rows->values.push_back(steps[i] == step ? std::optional(value_of(columns_[i], next_[i]++)) : std::nullopt);
     }
     write(std::move(rows));
 }
@@ -158,8 +165,10 @@ void CsvExport::write(std::shared_ptr<Rows> rows) {
 std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) {
     std::vector<CsvExport::Column> columns;
     for (const LivePlot* plot : plots) {
+        const auto& curves = plot->curves();
         QString smoothed; // the name of the curve that follows its raw values
-        for (const Curve& curve : plot->curves()) {
+        for (std::size_t i = 0; i < curves.size(); ++i) {
+            const Curve& curve = curves[i];
             QStringList words{plot->title()};
             if (!curve.run.isEmpty())
                 words.append(curve.run);
@@ -170,7 +179,11 @@ std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) 
                 if (!smoothed.isEmpty())
                     words.append(std::exchange(smoothed, QString()));
             }
-            columns.push_back({words.join(QLatin1Char(' ')), curve.series, curve.clock ? curve.clock : plot->clock()});
+            const bool stacked = curve.shape == Curve::Shape::area && i + 1 < curves.size() &&
+                                 curves[i + 1].shape == Curve::Shape::area; // the largest first
+            const MetricSeries* below = stacked ? curves[i + 1].series : nullptr;
+            columns.push_back(
+                {words.join(QLatin1Char(' ')), curve.series, curve.clock ? curve.clock : plot->clock(), below});
         }
     }
     return columns;

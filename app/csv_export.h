@@ -22,6 +22,7 @@ public:
         QString name;
         const MetricSeries* series = nullptr;
         const StepClock* clock = nullptr;
+        const MetricSeries* below = nullptr; ///< of stacked areas: what the series stands on, which is taken off
     };
 
     explicit CsvExport(QObject* parent = nullptr);

@@ -80,7 +80,7 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
         axis->setSubTicks(false);
         axis->setTickLabelPadding(6);
         axis->setBasePen(Qt::NoPen);
-        axis->setTickPen(Qt::NoPen);
+        axis->setTickPen(QPen(Qt::transparent)); // no pen at all becomes a dot in exported pictures
     }
     plot_->xAxis->grid()->setVisible(false);
     plot_->yAxis->grid()->setZeroLinePen(Qt::NoPen);
@@ -376,14 +376,11 @@ void LivePlot::refresh(bool at_once) {
         empty = empty && curve.series->empty();
     plot_->xAxis->setTickLabels(!empty);
     plot_->yAxis->setTickLabels(!empty);
-    QString sentence = overlay_->empty_text;
-    if (!empty)
-        overlay_->empty_text.clear();
+    overlay_->is_empty = empty;
     if (at_once)
         plot_->replot(QCustomPlot::rpImmediateRefresh);
     else
         plot_->replot(QCustomPlot::rpRefreshHint);
-    overlay_->empty_text = sentence;
     if (crosshair_->position)
         header_->set_note(readout(*crosshair_->position));
     describe();

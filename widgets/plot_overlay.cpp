@@ -96,7 +96,7 @@ void PlotOverlay::draw(QCPPainter* painter) {
             draw_tag(*painter,
                      {column(tag.position), std::clamp(y->coordToPixel(tag.value), area.top(), area.bottom())},
                      tag.number);
-    if (!empty_text.isEmpty()) {
+    if (is_empty) {
         painter->setPen(theme.color(Role::hint));
         painter->setFont(theme.font(TextSize::normal));
         painter->drawText(area, Qt::AlignCenter | Qt::TextWordWrap, empty_text);

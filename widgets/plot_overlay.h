@@ -40,7 +40,8 @@ public:
     std::vector<CurveTag> tags;
     std::optional<double> limit;
     QString limit_text;
-    QString empty_text; ///< drawn in the middle if not empty
+    QString empty_text;   ///< drawn in the middle of a plot without values
+    bool is_empty = true; ///< whether it has none
 
     /// The marker nearest to `pixel` within reach; null: there is none.
     [[nodiscard]] const PlotMarker* marker_at(const QPointF& pixel) const;

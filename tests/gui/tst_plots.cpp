@@ -270,6 +270,7 @@ private slots:
         } else if (suffix == u"svg") {
             QVERIFY(QSvgRenderer(bytes).isValid());
             QVERIFY(bytes.contains("Accuracy"));
+            QVERIFY(!bytes.contains("starts with the first step")); // what an empty plot says
             QVERIFY(bytes.size() > 20000);
         } else if (suffix == u"pdf") {
             QVERIFY(bytes.startsWith("%PDF"));
@@ -287,8 +288,11 @@ private slots:
                 QCOMPARE(cells[3].toFloat(), loss.raw.value_at(static_cast<std::size_t>(row - 1)));
                 QCOMPARE(cells[4].toFloat(), loss.smooth.value_at(static_cast<std::size_t>(row - 1)));
             }
-            QVERIFY(lines[63].split(',')[5].toFloat() > 0); // evaluated at the end of an epoch
-            QVERIFY(lines[62].split(',')[5].isEmpty());     // and not before
+            const qsizetype workspace = lines[0].split(',').indexOf("Memory workspace");
+            QVERIFY(workspace > 0);
+            QCOMPARE(lines[9].split(',')[workspace].toFloat(), 9 * 1024 * 1024.0F); // itself, not the sum that is drawn
+            QVERIFY(lines[63].split(',')[5].toFloat() > 0);                         // evaluated at the end of an epoch
+            QVERIFY(lines[62].split(',')[5].isEmpty());                             // and not before
         }
     }
 
