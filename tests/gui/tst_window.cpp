@@ -178,7 +178,7 @@ private slots:
         QVERIFY(driver.click(QStringLiteral("stop")));
         QVERIFY(driver.wait_for_state(RunState::stopped));
         QCOMPARE(driver.run()->step(), std::int64_t{430});
-        QVERIFY(!driver.find(QStringLiteral("stop"))->isVisible());
+        QTRY_VERIFY(!driver.find(QStringLiteral("stop"))->isVisible()); // when the rest of the past has come
     }
 
     void a_fault_is_said_and_can_be_resumed() {
