@@ -47,6 +47,9 @@ struct DeviceFacts {
     std::string name;                         ///< empty: nothing is known
     std::size_t memory = 0;                   ///< bytes of its own memory; 0: it uses the machine's
     std::map<std::string, double> peak_flops; ///< FLOP/s by precision ("fp16"); absent where the peak is not known
+    /// What a run's passport says of it besides, by name: "uuid", "compute_capability", "driver", "library" ("cuDNN
+    /// 9.19.0"), "instructions" ("avx512").
+    std::map<std::string, std::string> identity;
 
     /// In that precision; 0: not known.
     [[nodiscard]] double peak(const std::string& precision) const {

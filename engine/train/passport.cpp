@@ -3,8 +3,10 @@
 
 #include "base/threads.h"
 #include "plan/session.h"
+#include "train/run_events.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 namespace espalier {
@@ -14,6 +16,49 @@ Json to_json(const Tuning& tuning) {
             {"open", tuning.open},         {"skipped", tuning.skipped},  {"seconds", tuning.seconds},
             {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
 }
+
+namespace {
+
+/// The value behind "KEY: " or "KEY=" in the first line of a file that begins so; empty where there is none.
+std::string value_in(const std::filesystem::path& file, std::string_view key) {
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);)
+        if (line.starts_with(key))
+            if (auto at = line.find_first_of(":=", key.size()); at != std::string::npos) {
+                at = line.find_first_not_of(" \"", at + 1);
+                const auto end = line.find_last_not_of(" \"\r");
+                return at == std::string::npos ? std::string() : line.substr(at, end + 1 - at);
+            }
+    return {};
+}
+
+std::string processor_name() { return value_in("/proc/cpuinfo", "model name"); }
+
+/// As the system calls itself; elsewhere than on Linux what the program was built for.
+std::string system_name() {
+    if (auto name = value_in("/etc/os-release", "PRETTY_NAME"); !name.empty())
+        return name;
+#ifdef _WIN32
+    return "Windows";
+#else
+    return "Linux";
+#endif
+}
+
+/// Name, memory and versions of what computes; on the processor its instruction set and library.
+Json device_of(const RunSetup& setup) {
+    const auto facts = setup.backend->device();
+    Json device = facts.identity;
+    if (!device.is_object())
+        device = Json::object();
+    if (!facts.name.empty())
+        device["name"] = facts.name;
+    if (facts.memory > 0)
+        device["memory"] = facts.memory;
+    return device;
+}
+
+} // namespace
 
 Json make_passport(RunSetup& setup, const Json& earlier) {
     auto& network = *setup.network;
@@ -32,7 +77,10 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
     Json passport = {
         {"build", ESPALIER_VERSION},
         {"compiler", __VERSION__},
+        {"system", system_name()},
+        {"processor", processor_name()},
         {"backend", setup.backend->name()},
+        {"device", device_of(setup)},
         {"threads", config.threads > 0 ? config.threads : usable_threads()},
         {"precision", network.precision()},
         {"seed", config.seed},
@@ -41,6 +89,7 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
         {"training_images", setup.sets.train.size()},
         {"validation_images", setup.sets.validation.size()},
         {"test_images", setup.sets.test.size()},
+        {"toggles", toggles_in_force(setup)},
         {"kernels", kernels},
         {"fallbacks", fallbacks},
         {"bit_exact", on_host || config.toggles.deterministic},

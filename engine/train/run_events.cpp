@@ -5,9 +5,6 @@
 
 namespace espalier {
 
-namespace {
-
-/// As safe mode and the device leave them.
 Json toggles_in_force(const RunSetup& setup) {
     const auto toggles = setup.config.toggles.effective();
     return {{"precision", setup.network->precision()},
@@ -18,8 +15,6 @@ Json toggles_in_force(const RunSetup& setup) {
             {"deterministic", toggles.deterministic},
             {"safe_mode", toggles.safe_mode}};
 }
-
-} // namespace
 
 Json plan_event(RunSetup& setup) {
     auto& network = *setup.network;

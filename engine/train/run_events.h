@@ -9,6 +9,8 @@
 
 namespace espalier {
 
+/// The toggles as safe mode and the device leave them.
+[[nodiscard]] Json toggles_in_force(const RunSetup& setup);
 /// Events of docs/PROTOCOL.md that the trainer makes from values.
 [[nodiscard]] Json plan_event(RunSetup& setup);
 [[nodiscard]] Json fallback_event(const FallbackNote& note);

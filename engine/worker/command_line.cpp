@@ -91,6 +91,7 @@ int run_command_line(int argc, char** argv) {
     commands::add_checkpoint_commands(app, chosen);
     commands::add_machine_commands(app, chosen);
     commands::add_bench_command(app, chosen);
+    commands::add_compare_command(app, chosen);
     commands::add_process_commands(app, chosen);
     try {
         app.parse(argc, argv);

@@ -72,6 +72,11 @@ public:
         return rule->second.supports ? rule->second.supports(Context(settings_, graph, op, {}, {})) : Support{};
     }
 
+    [[nodiscard]] DeviceFacts device() const override {
+        return {.identity = {{"instructions", std::string(settings_.kernels->name)},
+                             {"library", "oneDNN " + onednn::version()}}};
+    }
+
     [[nodiscard]] Layout plain(const Shape& shape, DType type) const override { return plain_layout(shape, type); }
 
     [[nodiscard]] Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,

@@ -105,8 +105,17 @@ public:
     [[nodiscard]] DeviceFacts device() const override {
         int kilohertz = 0; // the highest that the card allows
         ESPALIER_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device_.index));
-        return {device_.name, device_.memory,
-                peak_flops(device_.major, device_.minor, device_.multiprocessors, 1e3 * kilohertz, device_.name)};
+        const auto found = versions();
+        return {
+            .name = device_.name,
+            .memory = device_.memory,
+            .peak_flops =
+                peak_flops(device_.major, device_.minor, device_.multiprocessors, 1e3 * kilohertz, device_.name),
+            .identity = {{"uuid", device_.uuid},
+                         {"compute_capability", std::to_string(device_.major) + "." + std::to_string(device_.minor)},
+                         {"driver", found.driver.empty() ? "CUDA " + found.served : found.driver},
+                         {"cuda", found.runtime},
+                         {"library", "cuDNN " + found.cudnn}}};
     }
     [[nodiscard]] std::unique_ptr<DeviceMonitor> monitor() const override {
         return watch_gpu(device_.uuid,

@@ -23,6 +23,7 @@ void add_attach_command(CLI::App& app, Action& chosen);      ///< attach
 void add_runs_command(CLI::App& app, Action& chosen);        ///< runs, report
 void add_data_commands(CLI::App& app, Action& chosen);       ///< scan, plan
 void add_checkpoint_commands(CLI::App& app, Action& chosen); ///< eval, predict, export
+void add_compare_command(CLI::App& app, Action& chosen);     ///< compare
 void add_bench_command(CLI::App& app, Action& chosen);       ///< bench
 void add_process_commands(CLI::App& app, Action& chosen);    ///< serve, worker
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/commands/command.h"
+#include "worker/console.h"
+#include "worker/run_comparison.h"
+
+namespace espalier::commands {
+namespace {
+
+struct Options {
+    std::string a, b;
+    bool json = false;
+};
+
+std::string text_of(const Json& difference, const char* side) {
+    if (!difference.contains(side))
+        return "(not there)";
+    const auto& value = difference[side];
+    return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void print_differences(const char* what, const Json& list) {
+    if (list.empty())
+        return print_line(std::string(what) + ": no difference");
+    print_line(std::string(what) + ":");
+    for (const auto& difference : list)
+        print_line("  " + difference.at("key").get<std::string>() + ": " + text_of(difference, "a") + " -> " +
+                   text_of(difference, "b"));
+}
+
+int compare(const Options& options) {
+    const auto found = compare_runs(RunFolder(options.a), RunFolder(options.b));
+    if (options.json) {
+        print_json(found);
+        return 0;
+    }
+    print_differences("Configuration", found.at("config"));
+    print_differences("Passport", found.at("passport"));
+    const auto& exact = found.at("bit_exact");
+    print_line(std::string("The same bits are ") + (exact.at("expected") ? "" : "not ") +
+               "expected: " + exact.at("reason").get<std::string>());
+    const auto& metrics = found.at("metrics");
+    const auto rows = Console::count_text(metrics.at("rows").get<std::int64_t>());
+    print_line(metrics.at("first_difference").is_null()
+                   ? "All " + rows + " rows of metrics.csv are the same."
+                   : "The first " + rows + " rows of metrics.csv are the same; step " +
+                         Console::count_text(metrics["first_difference"].get<std::int64_t>()) + " differs.");
+    return 0;
+}
+
+} // namespace
+
+void add_compare_command(CLI::App& app, Action& chosen) {
+    const auto options = std::make_shared<Options>();
+    auto* command = app.add_subcommand("compare", "What differs between two runs: configuration, passport, results");
+    command->add_option("RUN_A", options->a, "A run's folder")->required();
+    command->add_option("RUN_B", options->b, "Another run's folder")->required();
+    command->add_flag("--json", options->json, "One line of JSON");
+    command->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+}
+
+} // namespace espalier::commands
