@@ -5,6 +5,7 @@
 #include "layer_table.h"
 #include "log_view.h"
 #include "metric_series.h"
+#include "network_tree.h"
 #include "plot_overlay.h"
 #include "run_overview.h"
 #include "run_state.h"
@@ -48,7 +49,8 @@ public:
         double peak_gflops = 0;        ///< of the device in this precision; 0: not known
         Json toggles = Json::object(); ///< those in force, by name; empty: an engine that does not tell
         QStringList passes, notes;
-        std::vector<LayerRow> layers; ///< with the times of the newest sample
+        std::vector<LayerRow> layers;   ///< with the times of the newest sample
+        std::vector<NetworkNode> nodes; ///< the network's graph; empty: an engine that does not tell
     };
 
     explicit RunModel(QString path, QObject* parent = nullptr);

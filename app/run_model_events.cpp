@@ -78,6 +78,20 @@ void RunModel::take_plan(const RunEvent& event) {
         row.memory = protocol::number_at(layer, "memory", LayerRow::unknown);
         plan.layers.push_back(std::move(row));
     });
+    each("nodes", [&](const Json& item) {
+        NetworkNode node{text_at(item, "layer"),
+                         text_at(item, "kind"),
+                         text_at(item, "shape"),
+                         {},
+                         protocol::number_at(item, "parameters"),
+                         protocol::number_at(item, "flops")};
+        if (const auto inputs = item.find("inputs"); inputs != item.end() && inputs->is_array())
+            for (const Json& input : *inputs) // of earlier nodes alone: a drawing needs an order
+                if (const auto place = protocol::to_whole(input);
+                    place && *place >= 0 && *place < static_cast<std::int64_t>(plan.nodes.size()))
+                    node.inputs.push_back(static_cast<std::int32_t>(*place));
+        plan.nodes.push_back(std::move(node));
+    });
     if (!protocol::flag_at(fields, "continued")) { // another plan: times of the old one say nothing of it
         profiled_step_ = 0;
         profiled_milliseconds_ = 0;

@@ -4,6 +4,7 @@
 #include "format.h"
 #include "layers_view.h"
 #include "metric_tile.h"
+#include "network_view.h"
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "progress_header.h"
@@ -66,7 +67,7 @@ double newest(const MetricSeries& series) { return series.empty() ? std::nan("")
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent), header_(new ProgressHeader), band_(new StateBand), tile_row_(new QWidget), tabs_(new QTabBar),
       pages_(new QStackedWidget), plots_(new PlotGroup), timeline_(new Timeline), log_(new LogView),
-      setup_(new SetupView), layers_(new LayersView), results_(new ResultsView),
+      setup_(new SetupView), layers_(new LayersView), network_(new NetworkView), results_(new ResultsView),
       folder_(new QPushButton(tr("Open folder"))) {
     folder_->setProperty("kind", "quiet");
     folder_->setObjectName(QStringLiteral("openFolder"));
@@ -98,7 +99,7 @@ RunPage::RunPage(QWidget* parent)
     tabs_->setDrawBase(false);
     tabs_->setObjectName(QStringLiteral("tabs"));
     tabs_->setAccessibleName(tr("Views of the run"));
-    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Results"), tr("Log")})
+    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Network"), tr("Results"), tr("Log")})
         tabs_->addTab(name);
     auto* rule = new QFrame;
     rule->setObjectName(QStringLiteral("tabRule"));
@@ -121,6 +122,7 @@ RunPage::RunPage(QWidget* parent)
     pages_->addWidget(live);
     pages_->addWidget(carded(setup_));
     pages_->addWidget(carded(layers_));
+    pages_->addWidget(carded(network_));
     connect(setup_, &SetupView::take_back_requested, this,
             [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
     pages_->addWidget(results_);
@@ -174,6 +176,7 @@ void RunPage::show_run(RunModel* run) {
     band_state_.reset();
     band_->hide();
     layers_->show_run(run);
+    network_->show_run(run);
     results_->show_run(run);
     if (!run)
         return;
@@ -287,6 +290,8 @@ void RunPage::fill() {
         fill_setup();
     if (layers_->isVisible())
         layers_->refresh();
+    if (network_->isVisible())
+        network_->refresh();
     if (results_->isVisible())
         results_->refresh();
     fill_log();

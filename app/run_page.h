@@ -20,6 +20,7 @@ class PlotExports;
 class PlotGroup;
 class ProgressHeader;
 class LayersView;
+class NetworkView;
 class ResultsView;
 class SetupView;
 class StateBand;
@@ -51,7 +52,7 @@ public:
     [[nodiscard]] ResultsView* results() const { return results_; }
     [[nodiscard]] NotesPanel* notes() const; ///< of the run, in Setup
 
-    static constexpr int results_tab = 3;
+    static constexpr int results_tab = 4;
 
 signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
@@ -83,6 +84,7 @@ private:
     LogView* log_;
     SetupView* setup_;
     LayersView* layers_;
+    NetworkView* network_;
     ResultsView* results_;
     QPushButton* folder_;
     std::size_t log_shown_ = 0;

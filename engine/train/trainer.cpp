@@ -5,6 +5,7 @@
 #include "train/blame.h"
 #include "train/checkpointing.h"
 #include "train/evaluation.h"
+#include "train/network_nodes.h"
 #include "train/passport.h"
 #include "train/recorder.h"
 #include "train/resume.h"
@@ -157,7 +158,9 @@ void Trainer::tell_setup() {
         events_.send(fallback_event(fallback));
     if (setup_.config.tensorboard)
         events_.begin_tensorboard(folder_.tensorboard());
-    events_.send(plan_event(setup_));
+    auto plan = plan_event(setup_);
+    plan["nodes"] = network_nodes(setup_.config.network, setup_.config.batch);
+    events_.send(std::move(plan));
     events_.take_back_after(state_.step);
     write_passport();
 }

@@ -313,7 +313,8 @@ int main(int argc, char** argv) {
         camera.each(QStringLiteral("running"), replayed(running));
         camera.each(QStringLiteral("setup"), replayed(running, 1));
         camera.each(QStringLiteral("layers"), replayed(running, 2));
-        camera.each(QStringLiteral("log"), replayed(running, 4));
+        camera.each(QStringLiteral("network"), replayed(running, 3));
+        camera.each(QStringLiteral("log"), replayed(running, 5));
         camera.each(QStringLiteral("gpu"), replayed(gpu));
         camera.each(QStringLiteral("fallback"), replayed(fallback));
         camera.each(QStringLiteral("fallback-setup"), replayed(fallback, 1));

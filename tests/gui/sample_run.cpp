@@ -74,6 +74,21 @@ Json SampleRun::plan() {
                                  {"recompute", false},
                                  {"deterministic", false},
                                  {"safe_mode", false}}}});
+    // The layers' operations, and a shortcut around the second block.
+    plan["nodes"] = Json::array();
+    const auto node = [&](const char* name, const char* kind, const char* shape, std::vector<int> inputs,
+                          int parameters = 0) {
+        plan["nodes"].push_back(
+            {{"layer", name}, {"kind", kind}, {"shape", shape}, {"inputs", inputs}, {"parameters", parameters}});
+    };
+    node("", "images", "64x1x28x28", {});
+    node("stem", "conv2d", "64x32x28x28", {0}, 288);
+    node("block1.conv", "conv2d", "64x64x14x14", {1}, 18432);
+    node("block1", "relu", "64x64x14x14", {2});
+    node("block2.conv", "conv2d", "64x64x14x14", {3}, 55296);
+    node("block2", "relu", "64x64x14x14", {4});
+    node("block2", "add", "64x64x14x14", {5, 3});
+    node("classifier", "linear", "64x10", {6}, 970);
     if (gpu_) {
         plan.update({{"backend", "cuda"},
                      {"device", "NVIDIA H100 80GB HBM3"},
