@@ -160,7 +160,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(list->count(), 1, 20000);
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
         QVERIFY(again.wait_for_state(RunState::finished, 20000));
-        again.key(Qt::Key_4, Qt::ControlModifier);
+        again.key(static_cast<Qt::Key>(Qt::Key_1 + RunPage::results_tab), Qt::ControlModifier);
         auto* kept = again.find<ConfusionMatrix>(QStringLiteral("confusion"));
         QTRY_VERIFY_WITH_TIMEOUT(kept->isVisible() && kept->counts().classes.size() == 3, 20000);
     }
