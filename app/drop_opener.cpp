@@ -23,6 +23,8 @@ void DropOpener::take(const QMimeData* data) {
         return;
     const QFileInfo file(data->urls().front().toLocalFile());
     const QString path = file.absoluteFilePath();
+    if (is_elsewhere(path))
+        return;
     const QString ending = file.suffix().toLower();
     if (file.isDir())
         look_into(path, true);
@@ -37,7 +39,18 @@ void DropOpener::take(const QMimeData* data) {
                          .arg(file.fileName()));
 }
 
-void DropOpener::take_data_folder(const QString& path) { look_into(path, false); }
+void DropOpener::take_data_folder(const QString& path) {
+    if (!is_elsewhere(path))
+        look_into(path, false);
+}
+
+bool DropOpener::is_elsewhere(const QString& path) {
+    if (machine_->is_here())
+        return false;
+    emit refused(tr("%1 is on this PC. Copy it to %2, and type where it is there as the data of a new run.")
+                     .arg(path, machine_->name()));
+    return true;
+}
 
 void DropOpener::look_into(const QString& path, bool may_be_run) {
     machine_->request("list", Json{{"path", path.toStdString()}},

@@ -27,6 +27,8 @@ signals:
     void refused(const QString& text);
 
 private:
+    /// Whether the machine that is looked at does not have it; says so.
+    bool is_elsewhere(const QString& path);
     void look_into(const QString& path, bool may_be_run);
 
     Machine* machine_;

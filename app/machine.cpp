@@ -8,33 +8,61 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
-#include <QTimer>
+#include <algorithm>
 
 namespace espalier {
 
 namespace {
-constexpr int most_failures = 4;
-}
+constexpr int most_failures = 4; ///< of this PC's engine: more would be the same
+constexpr int first_pause_ms = 500, longest_pause_ms = 30000;
+} // namespace
 
-Machine::Machine(const QString& name, const QString& program, const QStringList& arguments, QObject* parent)
-    : QObject(parent), name_(name), link_(new ServeLink(program, arguments)) {
+Machine::Machine(CommandLine here, QObject* parent) : QObject(parent), here_(std::move(here)) {
     thread_.setObjectName(QStringLiteral("serve"));
-    link_->moveToThread(&thread_);
-    connect(&thread_, &QThread::finished, link_, &QObject::deleteLater);
+    retry_.setSingleShot(true);
+    connect(&retry_, &QTimer::timeout, this, &Machine::start);
+    make_link();
     thread_.start();
 }
 
 Machine::~Machine() {
-    QMetaObject::invokeMethod(link_, &ServeLink::shut, Qt::QueuedConnection);
+    drop_link();
     thread_.quit();
     thread_.wait();
+}
+
+void Machine::make_link() {
+    link_ = new ServeLink(machine_command(spec_, here_));
+    link_->moveToThread(&thread_);
+}
+
+void Machine::drop_link() {
+    link_->deleteLater(); // in its thread: it shuts down first
+    link_ = nullptr;
+}
+
+void Machine::use(const MachineSpec& spec) {
+    retry_.stop();
+    drop_link();
+    waiting_.clear();
+    connected_ = false;
+    failures_ = 0;
+    capabilities_.clear();
+    const QString left = tr("%1 was left for %2.").arg(name(), spec.title());
+    spec_ = spec;
+    make_link();
+    fail_all(left);
+    start();
 }
 
 bool Machine::can(const char* request) const {
     return capabilities_.isEmpty() || capabilities_.contains(QLatin1String(request));
 }
 
-void Machine::start() { QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection); }
+void Machine::start() {
+    retry_.stop();
+    QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection);
+}
 
 std::int64_t Machine::request(const char* name, Json arguments, Handlers handlers) {
     const std::int64_t id = next_id_++;
@@ -77,13 +105,16 @@ void Machine::dispatch(Message& message) {
             for (const Json& name : *list)
                 if (name.is_string())
                     capabilities_.append(to_qstring(name.get<std::string>()));
+        noise_ = message.end.noise;
+        build_ = text_at(message.body, "build");
         connected_ = true;
         failures_ = 0;
         emit connected();
         return;
     }
     if (message.kind == Message::Kind::lost) {
-        lose(text_at(message.body, "text"), true);
+        const EndExplained end = explain_end(spec_, message.end, connected_);
+        lose(end.text, end.again);
         return;
     }
     const auto found = open_.find(message.id);
@@ -109,18 +140,22 @@ void Machine::dispatch(Message& message) {
         handlers.error(text_at(message.body, "text"), static_cast<int>(protocol::number_at(message.body, "code")));
 }
 
-void Machine::lose(const QString& reason, bool may_return) {
-    connected_ = false;
+void Machine::fail_all(const QString& reason) {
     auto open = std::move(open_);
     open_.clear();
-    ++failures_;
-    const bool again = may_return && failures_ <= most_failures;
     for (const auto& [id, handlers] : open)
         if (handlers.error)
             handlers.error(reason, static_cast<int>(ExitCode::failed));
+}
+
+void Machine::lose(const QString& reason, bool may_return) {
+    connected_ = false;
+    ++failures_;
+    const bool again = may_return && (failures_ <= most_failures || !is_here());
+    fail_all(reason);
+    if (again) // before anybody hears of it, who may use another machine
+        retry_.start(std::min(first_pause_ms << std::min(failures_ - 1, 10), longest_pause_ms));
     emit lost(reason, again);
-    if (again)
-        QTimer::singleShot(250 << failures_, this, &Machine::start);
 }
 
 QString find_engine() {

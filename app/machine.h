@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QThread>
+#include <QTimer>
 #include <functional>
 #include <map>
 
@@ -24,12 +25,20 @@ public:
         std::function<void(const RunEvent& event)> event;
     };
 
-    Machine(const QString& name, const QString& program, const QStringList& arguments, QObject* parent = nullptr);
+    /// This PC, until another one is used; `here` is its command.
+    explicit Machine(CommandLine here, QObject* parent = nullptr);
     ~Machine() override;
 
     void start();
+    /// Leaves the machine of before (its runs go on) and connects to this one. Open requests end with an error.
+    void use(const MachineSpec& spec);
+    [[nodiscard]] const MachineSpec& spec() const { return spec_; }
+    [[nodiscard]] bool is_here() const { return spec_.is_here(); }
+    [[nodiscard]] const CommandLine& here() const { return here_; }
+    [[nodiscard]] const QString& noise() const { return noise_; } ///< what came before its hello; mostly nothing
+    [[nodiscard]] const QString& build() const { return build_; }
     [[nodiscard]] bool is_connected() const { return connected_; }
-    [[nodiscard]] const QString& name() const { return name_; }
+    [[nodiscard]] QString name() const { return spec_.title(); }
     /// Whether the other side answers this request; an older one may not.
     [[nodiscard]] bool can(const char* request) const;
 
@@ -46,16 +55,23 @@ public:
 
 signals:
     void connected();
-    /// The connection ended or could not be made. It is tried again a few times, after a growing while (`again`).
+    /// The connection ended or could not be made. It is tried again after a growing while (`again`): the
+    /// engine of this PC a few times, another machine until it is there.
     void lost(const QString& reason, bool again);
 
 private:
     void dispatch(Message& message);
     void lose(const QString& reason, bool may_return);
+    void fail_all(const QString& reason);
+    void make_link();
+    void drop_link();
 
-    QString name_;
+    CommandLine here_;
+    MachineSpec spec_;
     QThread thread_;
-    ServeLink* link_;
+    ServeLink* link_ = nullptr;
+    QTimer retry_;
+    QString noise_, build_;
     std::deque<Message> waiting_;
     std::map<std::int64_t, Handlers> open_;
     std::int64_t next_id_ = 1;

@@ -9,6 +9,7 @@
 #include "device_summary.h"
 #include "drop_opener.h"
 #include "icon.h"
+#include "machine_menu.h"
 #include "main_menu.h"
 #include "notes_panel.h"
 #include "notifications.h"
@@ -31,6 +32,7 @@
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace espalier {
 
@@ -48,7 +50,7 @@ MainWindow::MainWindow(Options options, QWidget* parent) : QMainWindow(parent), 
     Theme::install(settings_.theme);
     setWindowIcon(tinted_icon(QStringLiteral("espalier"), Theme::instance().color(Role::good),
                               Theme::instance().color(Role::hint)));
-    machine_ = new Machine(tr("this PC"), options_.engine, options_.engine_arguments, this);
+    machine_ = new Machine({options_.engine, options_.engine_arguments}, this);
     store_ = new RunStore(machine_, this);
     presets_ = new PresetList(machine_, this);
     actions_ = new RunActions(store_, this);
@@ -128,6 +130,10 @@ void MainWindow::build_pages() {
 void MainWindow::build_tool_bar() {
     tool_bar_ = new ToolBar;
     tool_bar_->set_machine(machine_->name(), {});
+    machines_ = new MachineMenu(machine_, &settings_, this);
+    tool_bar_->set_machine_menu(machines_);
+    connect(machines_, &MachineMenu::chosen, this, &MainWindow::use_machine);
+    connect(machines_, &MachineMenu::told, this, [this](const QString& text) { tell(text, false); });
     connect(tool_bar_, &ToolBar::action_requested, this, &MainWindow::act);
     connect(tool_bar_, &ToolBar::safe_mode_changed, this, [this](bool on) {
         settings_.safe_mode = on;
@@ -146,9 +152,8 @@ void MainWindow::build_menu() {
     connect(menu, &MainMenu::stop_requested, tool_bar_, &ToolBar::press_stop);
     connect(menu, &MainMenu::action_requested, this, &MainWindow::act);
     connect(menu, &MainMenu::tab_requested, run_page_, &RunPage::show_tab);
-    connect(menu, &MainMenu::follow_requested, this, [this] {
-        (pages_->currentWidget() == compare_ ? compare_->plots() : run_page_->plots())->follow();
-    });
+    connect(menu, &MainMenu::follow_requested, this,
+            [this] { (pages_->currentWidget() == compare_ ? compare_->plots() : run_page_->plots())->follow(); });
     connect(menu, &MainMenu::compare_requested, this, [this] { show_comparison(rail_->selected()); });
     connect(menu, &MainMenu::export_requested, this, [this] {
         if (pages_->currentWidget() == compare_)
@@ -203,7 +208,13 @@ void MainWindow::connect_machine() {
     });
     connect(machine_, &Machine::lost, this, [this](const QString& reason, bool again) {
         gallery_->set_machine_line(tr("The engine does not answer"), Role::fault);
+        tool_bar_->set_machine(machine_->name(), {});
         tell(again ? tr("%1 Trying again…").arg(reason) : reason, true);
+        if (!machine_->is_here()) {
+            auto* retry = message_->add_action(again ? tr("Try now") : tr("Try again"), {}, true);
+            retry->setObjectName(QStringLiteral("retryMachine"));
+            connect(retry, &QPushButton::clicked, machine_, &Machine::start);
+        }
     });
     connect(presets_, &PresetList::listed, gallery_, &PresetGallery::set_presets);
     connect(presets_, &PresetList::checked, gallery_, &PresetGallery::set_facts);
@@ -258,7 +269,10 @@ void MainWindow::showEvent(QShowEvent* event) {
     if (timer_.isActive())
         return;
     timer_.start();
-    if (options_.connect)
+    const auto last = std::ranges::find(settings_.machines, settings_.machine, &MachineSpec::id);
+    if (options_.connect && last != settings_.machines.end())
+        QTimer::singleShot(0, this, [this, spec = *last] { use_machine(spec); });
+    else if (options_.connect)
         QMetaObject::invokeMethod(machine_, &Machine::start, Qt::QueuedConnection); // the window is painted first
 }
 
@@ -299,9 +313,21 @@ void MainWindow::play(std::unique_ptr<Replay> replay, const QString& name) {
     gallery_->set_machine_line(tr("Replay: no engine"), Role::secondary);
 }
 
+void MainWindow::use_machine(const MachineSpec& spec) {
+    run_page_->notes()->flush();
+    show_gallery();
+    machine_->use(spec);
+    store_->change_machine(spec.id());
+    run_page_->set_folder_reason(actions_->why_no_folder());
+    settings_.machine = spec.is_here() ? QString() : spec.id();
+    tool_bar_->set_machine(machine_->name(), {});
+    gallery_->set_machine_line(tr("Connecting to %1…").arg(machine_->name()), Role::secondary);
+    message_->hide(); // it spoke of the machine of before
+}
+
 void MainWindow::show_page(QWidget* page) {
     pages_->setCurrentWidget(page);
-    page->setFocus(); // no control is marked before a key asks for one
+    page->setFocus();       // no control is marked before a key asks for one
     if (page == compare_) { // its runs stay selected
         update_controls();
         return;
@@ -329,7 +355,8 @@ void MainWindow::show_run(const QString& path) {
 
 void MainWindow::show_comparison(const QStringList& paths) {
     if (paths.size() < 2) {
-        tell(tr("Select two to eight runs in the list at the left, with Ctrl or Shift and a click: their curves and what "
+        tell(tr("Select two to eight runs in the list at the left, with Ctrl or Shift and a click: their curves and "
+                "what "
                 "their settings differ in are then shown side by side."),
              false);
         return;
@@ -339,7 +366,8 @@ void MainWindow::show_comparison(const QStringList& paths) {
     compare_->compare(paths);
     rail_->set_selected(paths);
     if (paths.size() > ComparePage::most_runs)
-        tell(tr("The first %1 of the selected runs are compared: more cannot be told apart.").arg(ComparePage::most_runs),
+        tell(tr("The first %1 of the selected runs are compared: more cannot be told apart.")
+                 .arg(ComparePage::most_runs),
              false);
 }
 

@@ -18,6 +18,7 @@ class ComparePage;
 class ConfigurePage;
 class DeleteUndo;
 class DropOpener;
+class MachineMenu;
 class Notifications;
 class PresetGallery;
 class PresetList;
@@ -53,6 +54,7 @@ public:
     [[nodiscard]] RunPage* run_page() const { return run_page_; }
     [[nodiscard]] RunStore* runs() const { return store_; }
     [[nodiscard]] Machine* machine() const { return machine_; }
+    void use_machine(const MachineSpec& spec);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -91,6 +93,7 @@ private:
     bool closing_ = false; ///< when the notes are written
     QTimer timer_;         ///< the only one that moves the window
 
+    MachineMenu* machines_;
     ToolBar* tool_bar_;
     RunRail* rail_;
     StateBand* message_;

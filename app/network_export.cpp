@@ -4,9 +4,13 @@
 #include "format.h"
 #include "json_convert.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QPointer>
+#include <QSaveFile>
+#include <QThreadPool>
 #include <array>
 
 namespace espalier {
@@ -65,22 +69,57 @@ void NetworkExport::choose(const RunModel& run) {
     dialog->open();
 }
 
+/// Another machine writes into the run's folder, and the file is brought here.
 void NetworkExport::write(const QString& checkpoint, const QString& format, const QString& file) {
+    const QString run = QFileInfo(QFileInfo(checkpoint).path()).path();
+    const QString out = machine_->is_here() ? file : run + QStringLiteral("/export.") + QFileInfo(file).suffix();
     emit told(tr("Writing %1…").arg(file));
+    write(Json{{"checkpoint", checkpoint.toStdString()}, {"format", format.toStdString()}, {"out", out.toStdString()}},
+          file);
+}
+
+void NetworkExport::write(const Json& arguments, const QString& file) {
     machine_->request(
-        "export",
-        Json{{"checkpoint", checkpoint.toStdString()}, {"format", format.toStdString()}, {"out", file.toStdString()}},
-        {[this](const Json& answer) {
+        "export", arguments,
+        {[this, file](const Json& answer) {
              const QString written = text_at(answer, "file");
              const auto compared = answer.find("compared");
-             emit told(compared == answer.end()
-                           ? tr("Written: %1").arg(written)
-                           : tr("Written: %1. Read back, it gives the same answers on %2 images.")
-                                 .arg(written, format_count(protocol::number_at(*compared, "images"))));
+             const QString sentence = compared == answer.end()
+                                          ? tr("Written: %1").arg(file)
+                                          : tr("Written: %1. Read back, it gives the same answers on %2 images.")
+                                                .arg(file, format_count(protocol::number_at(*compared, "images")));
+             machine_->is_here() ? emit told(sentence) : bring(written, file, sentence);
          },
          [this](const QString& text, int) { emit failed(tr("The network was not exported. %1").arg(text)); },
          {},
          {}});
+}
+
+void NetworkExport::bring(const QString& from, const QString& file, const QString& sentence) {
+    const auto write_here = [self = QPointer(this), file, sentence](const Json& answer) {
+        // Weights are many bytes: off the window's thread.
+        QThreadPool::globalInstance()->start([self, file, sentence, text = protocol::text_at(answer, "base64")] {
+            QSaveFile local(file);
+            const bool ok = local.open(QIODevice::WriteOnly) &&
+                            local.write(QByteArray::fromBase64(QByteArray::fromStdString(text))) >= 0 && local.commit();
+            QMetaObject::invokeMethod(
+                QCoreApplication::instance(),
+                [self, file, sentence, ok, problem = local.errorString()] {
+                    if (self && ok)
+                        emit self->told(sentence);
+                    else if (self)
+                        emit self->failed(tr("%1 could not be written: %2").arg(file, problem));
+                },
+                Qt::QueuedConnection);
+        });
+    };
+    machine_->request("fetch", Json{{"path", from.toStdString()}},
+                      {write_here,
+                       [this](const QString& text, int) {
+                           emit failed(tr("The network was exported, but could not be brought here. %1").arg(text));
+                       },
+                       {},
+                       {}});
 }
 
 } // namespace espalier

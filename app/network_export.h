@@ -22,6 +22,8 @@ signals:
     void failed(const QString& text);
 
 private:
+    void write(const Json& arguments, const QString& file);
+    void bring(const QString& from, const QString& file, const QString& sentence);
     void write(const QString& checkpoint, const QString& format, const QString& file);
 
     Machine* machine_;

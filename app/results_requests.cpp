@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "results_requests.h"
 
+#include "image_upload.h"
+#include "json_convert.h"
+
 #include <QImageReader>
 #include <QPointer>
 #include <QThreadPool>
@@ -60,8 +63,32 @@ void ResultsRequests::ask_images(const Json& arguments) {
                                  {}});
 }
 
+/// Another machine does not have the file: it gets its bytes.
 void ResultsRequests::ask_prediction(const Json& arguments) {
     machine_->cancel(prediction_);
+    const int number = ++predictions_;
+    if (machine_->is_here() || !arguments.contains("image"))
+        return send_prediction(arguments);
+    QThreadPool::globalInstance()->start(
+        [self = QPointer(this), arguments = Json(arguments), number, id = machine_->spec().id()]() mutable {
+            const ImageUpload upload = read_for_upload(text_at(arguments, "image"));
+            arguments.erase("image");
+            arguments["base64"] = upload.bytes.toBase64().toStdString();
+            QMetaObject::invokeMethod(
+                QCoreApplication::instance(),
+                [self, arguments, number, id, problem = upload.problem] {
+                    if (!self || self->predictions_ != number || self->machine_->spec().id() != id)
+                        return;
+                    if (problem.isEmpty())
+                        self->send_prediction(arguments);
+                    else
+                        self->view_->show_prediction_error(problem);
+                },
+                Qt::QueuedConnection);
+        });
+}
+
+void ResultsRequests::send_prediction(const Json& arguments) {
     prediction_ = machine_->request("predict", arguments,
                                     {[this](const Json& answer) { view_->show_prediction(answer); },
                                      [this](const QString& text, int code) {

@@ -17,12 +17,14 @@ private:
     void ask_confusion(const Json& arguments);
     void ask_images(const Json& arguments);
     void ask_prediction(const Json& arguments);
+    void send_prediction(const Json& arguments);
     void load_preview(const QString& file);
 
     Machine* machine_;
     ResultsView* view_;
     std::int64_t confusion_ = 0, images_ = 0, prediction_ = 0;
-    int previews_ = 0; ///< the newest one counts
+    int previews_ = 0;
+    int predictions_ = 0; ///< the newest one counts
 };
 
 } // namespace espalier

@@ -36,6 +36,11 @@ RunActions::RunActions(RunStore* store, QWidget* window)
     });
 }
 
+QString RunActions::why_no_folder() const {
+    const Machine* machine = store_->machine();
+    return machine->is_here() ? QString() : tr("It is on %1, where this PC cannot open it.").arg(machine->name());
+}
+
 void RunActions::perform(const QString& action, const RunModel& run) {
     if (action == u"report") {
         QGuiApplication::clipboard()->setText(report(run, device_));
@@ -51,7 +56,10 @@ void RunActions::perform(const QString& action, const RunModel& run) {
                 emit told(tr("The run's configuration cannot be read."));
         });
     } else if (action == u"folder") {
-        QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
+        if (const QString reason = why_no_folder(); !reason.isEmpty())
+            emit told(tr("The folder is %1. %2").arg(run.path(), reason));
+        else
+            QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
     } else if (action == u"export") {
         export_->choose(run);
     } else if (action == u"more_epochs") {

@@ -20,6 +20,7 @@ class RunActions : public QObject {
 public:
     RunActions(RunStore* store, QWidget* window);
 
+    [[nodiscard]] QString why_no_folder() const; ///< that can be opened here; empty: it can
     void perform(const QString& action, const RunModel& run);
     void copy_command(const Json& config);                   ///< the command line that starts it
     void set_safe_mode(bool on) { safe_mode_ = on; }         ///< of runs that are resumed

@@ -92,6 +92,10 @@ void RunMenu::add_common(QMenu* menu, const RunEntry& run) {
                                              {"runFolder", "folder", tr("Open folder")}})
         add(menu, name, text,
             [this, path, action = action] { actions_->perform(QLatin1String(action), *store_->open(path)); });
+    auto* folder = menu->findChild<QAction*>(QStringLiteral("runFolder"));
+    folder->setEnabled(actions_->why_no_folder().isEmpty());
+    folder->setToolTip(actions_->why_no_folder());
+    menu->setToolTipsVisible(true);
     menu->addSeparator();
     auto* remove = add(menu, "runDelete", tr("Delete\tDel"), [this, path] { store_->remove(path); });
     remove->setEnabled(!is_active(run.state) && store_->can("restore"));

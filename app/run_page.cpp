@@ -166,6 +166,11 @@ RunPage::RunPage(QWidget* parent)
     plots_->gflops()->set_empty_text(tr("Arithmetic is measured while it trains."));
 }
 
+void RunPage::set_folder_reason(const QString& reason) {
+    folder_->setEnabled(reason.isEmpty());
+    folder_->setToolTip(reason);
+}
+
 void RunPage::show_run(RunModel* run) {
     exports_->stop();
     run_ = run;

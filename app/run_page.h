@@ -33,6 +33,7 @@ class RunPage : public QWidget {
 public:
     explicit RunPage(QWidget* parent = nullptr);
 
+    void set_folder_reason(const QString& reason); ///< why it cannot be opened; empty: it can
     void show_run(RunModel* run);
     [[nodiscard]] RunModel* run() const { return run_; }
     /// Until the past of a run has been read: no curve is drawn that would be another one in a moment.

@@ -56,6 +56,22 @@ RunStore::RunStore(Machine* machine, QObject* parent) : QObject(parent), machine
         connect(machine_, &Machine::connected, this, &RunStore::reattach_all);
 }
 
+void RunStore::change_machine(const QString& id) {
+    attached_.clear(); // the connection was theirs
+    overviews_.clear();
+    reloading_ = false;
+    listed_.invalidate();
+    parked_.insert_or_assign(machine_id_, Parked{std::move(runs_), std::move(models_), std::move(loading_), hidden_});
+    Parked now = std::move(parked_[id]);
+    parked_.erase(id);
+    machine_id_ = id;
+    runs_ = std::move(now.runs);
+    models_ = std::move(now.models);
+    loading_ = std::move(now.loading);
+    hidden_ = std::move(now.hidden);
+    emit runs_changed();
+}
+
 void RunStore::reload() {
     reloading_ = true;
     machine_->request("runs", Json::object(),

@@ -21,6 +21,8 @@ public:
     explicit RunStore(Machine* machine, QObject* parent = nullptr);
 
     [[nodiscard]] Machine* machine() const { return machine_; }
+    /// Shows another machine's runs. What was opened of the one of before is kept until it is looked at again.
+    void change_machine(const QString& id);
     void reload(); ///< the list; `runs_changed` when it is there. By itself while runs go on that are not attached
     [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
     /// The model of a run. The first time it is attached to: all its events, then the live ones.
@@ -87,7 +89,17 @@ private:
     void change_entry(const QString& path, const std::function<void(RunEntry&)>& change);
     void write(const char* request, Json arguments, std::function<void()> done);
 
+    /// What is kept of a machine while another one is looked at.
+    struct Parked {
+        std::vector<RunEntry> runs;
+        std::map<QString, std::unique_ptr<RunModel>> models;
+        std::map<QString, bool> loading;
+        QSet<QString> hidden;
+    };
+
     Machine* machine_;
+    QString machine_id_ = MachineSpec().id();
+    std::map<QString, Parked> parked_; ///< by the machine's id
     std::vector<RunEntry> runs_;
     std::map<QString, std::unique_ptr<RunModel>> models_;
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached

@@ -12,8 +12,7 @@ constexpr qsizetype kept_words = 2000; ///< bytes of standard error that are sho
 constexpr int patience_ms = 1500;
 } // namespace
 
-ServeLink::ServeLink(QString program, QStringList arguments)
-    : program_(std::move(program)), arguments_(std::move(arguments)) {}
+ServeLink::ServeLink(CommandLine command) : command_(std::move(command)) {}
 
 ServeLink::~ServeLink() { shut(); }
 
@@ -21,6 +20,7 @@ void ServeLink::start() {
     shut_ = false;
     parts_.clear();
     last_words_.clear();
+    noise_.clear();
     reader_.emplace([this](Json message) { read(std::move(message)); }, [this](std::string_view text) { noise(text); });
     delete process_;
     process_ = new QProcess(this);
@@ -31,18 +31,19 @@ void ServeLink::start() {
     });
     connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart)
-            ended(tr("%1 could not be started: %2").arg(program_, process_->errorString()));
+            ended({.started = false,
+                   .problem = tr("%1 could not be started: %2").arg(command_.program, process_->errorString())});
     });
     connect(process_, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
         drain();
         reader_->finish();
-        const QString words = QString::fromUtf8(last_words_).trimmed().section(QLatin1Char('\n'), -1);
-        ended((status == QProcess::CrashExit ? tr("The engine on this machine crashed (signal %1).")
-                                             : tr("The engine on this machine ended with code %1."))
-                  .arg(code) +
-              (words.isEmpty() ? QString() : QLatin1Char(' ') + words));
+        last_words_ += process_->readAllStandardError();
+        ended({.crashed = status == QProcess::CrashExit, .code = code, .words = decode_console(last_words_).trimmed()});
     });
-    process_->start(program_, arguments_);
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("WSL_UTF8"), QStringLiteral("1")); // what wsl.exe says itself
+    process_->setProcessEnvironment(environment);
+    process_->start(command_.program, command_.arguments);
 }
 
 void ServeLink::send(const protocol::Request& request) {
@@ -96,22 +97,22 @@ void ServeLink::read(Json message) {
     auto reply = protocol::to_reply(message);
     if (!reply) {
         if (protocol::is_event(message, "hello"))
-            put({Message::Kind::hello, 0, std::move(message), {}});
+            put({Message::Kind::hello, 0, std::move(message), {}, {.noise = noise_}});
         return; // other events belong to no request of ours
     }
     switch (reply->kind) {
     case protocol::Reply::Kind::progress:
         if (const auto event = reply->body.find("event"); event != reply->body.end())
-            put({Message::Kind::event, reply->id, Json::object(), read_event(std::move(*event))});
+            put({Message::Kind::event, reply->id, Json::object(), read_event(std::move(*event)), {}});
         else
-            put({Message::Kind::progress, reply->id, std::move(reply->body), {}});
+            put({Message::Kind::progress, reply->id, std::move(reply->body), {}, {}});
         return;
     case protocol::Reply::Kind::part:
         protocol::join_part(parts_.try_emplace(reply->id, Json::object()).first->second, reply->body);
         return;
     case protocol::Reply::Kind::error:
         parts_.erase(reply->id);
-        put({Message::Kind::error, reply->id, std::move(reply->body), {}});
+        put({Message::Kind::error, reply->id, std::move(reply->body), {}, {}});
         return;
     case protocol::Reply::Kind::answer: {
         Json whole = std::move(reply->body);
@@ -120,20 +121,25 @@ void ServeLink::read(Json message) {
             whole = std::move(before->second);
             parts_.erase(before);
         }
-        put({Message::Kind::answer, reply->id, std::move(whole), {}});
+        put({Message::Kind::answer, reply->id, std::move(whole), {}, {}});
     }
     }
 }
 
 void ServeLink::noise(std::string_view text) {
-    last_words_ += QByteArray(text.data(), static_cast<qsizetype>(text.size())) + '\n';
+    constexpr qsizetype most = 120;
+    const QByteArray bytes(text.data(), static_cast<qsizetype>(text.size()));
+    if (noise_.isEmpty())
+        noise_ = decode_console(bytes.left(2 * most)).trimmed().left(most);
+    last_words_ += bytes + '\n';
     last_words_ = last_words_.right(kept_words);
 }
 
-void ServeLink::ended(const QString& how) {
+void ServeLink::ended(ConnectionEnd end) {
     if (shut_)
         return;
-    put({Message::Kind::lost, 0, Json{{"text", how.toStdString()}}, {}});
+    end.noise = noise_;
+    put({Message::Kind::lost, 0, Json::object(), {}, std::move(end)});
 }
 
 } // namespace espalier

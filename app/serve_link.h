@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "connection_end.h"
 #include "event_stream.h"
 #include "worker/protocol.h"
 
@@ -20,8 +21,9 @@ struct Message {
     enum class Kind { hello, event, progress, answer, error, lost };
     Kind kind = Kind::answer;
     std::int64_t id = 0;
-    Json body = Json::object(); ///< of an error: {"text", "code"}; of `lost`: {"text"}
+    Json body = Json::object(); ///< of an error: {"text", "code"}
     RunEvent event;
+    ConnectionEnd end; ///< of `lost`; of `hello` the noise before it
 };
 
 /// Owns the process and lives in a thread of its own: reading, splitting and parsing never touch the window's thread,
@@ -31,7 +33,7 @@ class ServeLink : public QObject {
     Q_OBJECT
 
 public:
-    ServeLink(QString program, QStringList arguments);
+    explicit ServeLink(CommandLine command);
     ~ServeLink() override;
 
     void start(); ///< in the link's thread, like the next two
@@ -46,14 +48,14 @@ private:
     void drain();
     void read(Json message);
     void noise(std::string_view text);
-    void ended(const QString& how);
+    void ended(ConnectionEnd end);
 
-    QString program_;
-    QStringList arguments_;
+    CommandLine command_;
     QProcess* process_ = nullptr;
     std::optional<protocol::LineReader> reader_;
     std::map<std::int64_t, Json> parts_; ///< of answers that come in parts
     QByteArray last_words_;              ///< the tail of standard error
+    QString noise_;                      ///< the first line that is none of the protocol's
     bool shut_ = false;
 
     std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSaveFile>
@@ -50,13 +51,23 @@ Settings Settings::load(const QString& path, QString* problem) {
     settings.geometry = QByteArray::fromBase64(object[QStringLiteral("geometry")].toString().toLatin1());
     settings.last_run = object[QStringLiteral("last_run")].toString();
     settings.safe_mode = object[QStringLiteral("safe_mode")].toBool();
+    settings.machine = object[QStringLiteral("machine")].toString();
+    for (const QJsonValue& item : object[QStringLiteral("machines")].toArray())
+        if (const MachineSpec machine = machine_from_json(item.toObject());
+            !machine.is_here() && problem_of(machine).isEmpty())
+            settings.machines.push_back(machine);
     return settings;
 }
 
 QString Settings::save(const QString& path) const {
     QDir().mkpath(QFileInfo(path).path());
     QSaveFile file(path);
-    const QJsonObject object{{QStringLiteral("version"), version},
+    QJsonArray list;
+    for (const MachineSpec& spec : machines)
+        list.append(to_json(spec));
+    const QJsonObject object{{QStringLiteral("machines"), list},
+                             {QStringLiteral("machine"), machine},
+                             {QStringLiteral("version"), version},
                              {QStringLiteral("theme"), QLatin1String(theme_names[static_cast<std::size_t>(theme)])},
                              {QStringLiteral("geometry"), QString::fromLatin1(geometry.toBase64())},
                              {QStringLiteral("last_run"), last_run},

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "machine_spec.h"
 #include "theme.h"
 
 #include <QByteArray>
 #include <QString>
+#include <vector>
 
 namespace espalier {
 
@@ -14,6 +16,8 @@ struct Settings {
     QByteArray geometry;
     QString last_run; ///< its path
     bool safe_mode = false;
+    std::vector<MachineSpec> machines; ///< beside this PC
+    QString machine;                   ///< the id of the one that is looked at; empty: this PC
 
     static constexpr int version = 1;
     /// A file that cannot be read is set aside as "settings.json.damaged", and `problem` says so; the defaults are

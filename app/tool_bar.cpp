@@ -7,6 +7,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
 
@@ -83,8 +84,14 @@ void ToolBar::paint_pause() {
 }
 
 void ToolBar::set_machine(const QString& name, const QString& device) {
-    machine_->setText(device.isEmpty() ? name : QStringLiteral("%1 · %2").arg(shortened(device), name));
+    machine_->setText((device.isEmpty() ? name : QStringLiteral("%1 · %2").arg(shortened(device), name)) +
+                      QStringLiteral(" ▾"));
     machine_->setToolTip(device);
+}
+
+void ToolBar::set_machine_menu(QMenu* menu) {
+    connect(machine_, &QPushButton::clicked, menu,
+            [this, menu] { menu->popup(machine_->mapToGlobal(QPoint(0, machine_->height()))); });
 }
 
 void ToolBar::set_menu(QMenu* menu) { menu_->setMenu(menu); }

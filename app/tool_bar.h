@@ -23,6 +23,7 @@ public:
     explicit ToolBar(QWidget* parent = nullptr);
 
     void set_machine(const QString& name, const QString& device);
+    void set_machine_menu(QMenu* menu); ///< of the chip
     void set_menu(QMenu* menu);
     void show_menu();
     void set_safe_mode(bool on);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "image_upload.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QFile>
+#include <QImageReader>
+
+namespace espalier {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("espalier::ImageUpload", text); }
+
+QByteArray encoded(const QImage& image) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    constexpr int quality = 95; // of JPEG, which knows no transparency
+    image.hasAlphaChannel() ? image.save(&buffer, "PNG") : image.save(&buffer, "JPG", quality);
+    return bytes;
+}
+
+} // namespace
+
+ImageUpload read_for_upload(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return {{}, tr("%1 cannot be read: %2").arg(path, file.errorString())};
+    if (file.size() <= ImageUpload::most_bytes)
+        return {file.readAll(), {}};
+    file.close();
+    for (const int side : {2048, 1024, 512}) { // far more than a network looks at
+        QImageReader reader(path);
+        reader.setAutoTransform(true);
+        reader.setDecideFormatFromContent(true);
+        if (const QSize size = reader.size(); size.width() > side || size.height() > side)
+            reader.setScaledSize(size.scaled(side, side, Qt::KeepAspectRatio).expandedTo(QSize(1, 1)));
+        const QImage image = reader.read();
+        if (image.isNull())
+            return {{}, tr("%1 is no image that can be read: %2").arg(path, reader.errorString())};
+        if (QByteArray bytes = encoded(image); !bytes.isEmpty() && bytes.size() <= ImageUpload::most_bytes)
+            return {std::move(bytes), {}};
+    }
+    return {{}, tr("%1 is too large to be sent to another machine, also when it is scaled down.").arg(path)};
+}
+
+} // namespace espalier

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The machine chooser by clicks: a server over the real ssh and a real sshd on the loopback, in a folder of their own;
+// WSL by a program that behaves as wsl.exe does.
+#include "machine_menu.h"
+#include "machine_test.h"
+#include "real_runs.h"
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <unistd.h>
+
+#include <QComboBox>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTcpServer>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+using Kind = MachineSpec::Kind;
+
+void write_file(const QString& path, const QByteArray& text, bool executable = false) {
+    QFile file(path);
+    QVERIFY2(file.open(QIODevice::WriteOnly), qPrintable(path));
+    file.write(text);
+    file.setPermissions(executable ? QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner
+                                   : QFile::ReadOwner | QFile::WriteOwner);
+}
+
+int free_port() {
+    QTcpServer server;
+    server.listen(QHostAddress::LocalHost);
+    return server.serverPort();
+}
+
+/// sshd with keys of its own, and a folder for the front of PATH whose `ssh` is the real one with a configuration of
+/// its own: nothing of this user's is read or written.
+class Loopback {
+public:
+    QString problem;
+    int port = 0;
+
+    bool start() {
+        const QString sshd = QStandardPaths::findExecutable(
+            QStringLiteral("sshd"), {QStringLiteral("/usr/sbin"), QStringLiteral("/usr/local/sbin")});
+        const QString ssh = QStandardPaths::findExecutable(QStringLiteral("ssh"));
+        if (sshd.isEmpty() || ssh.isEmpty())
+            return fail(QStringLiteral("ssh or sshd is missing (Debian: openssh-server, openssh-client)."));
+        if (geteuid() == 0)
+            QDir().mkpath(QStringLiteral("/run/sshd")); // as root sshd insists on it
+        for (const char* key : {"host", "user"})
+            if (QProcess::execute(QStringLiteral("ssh-keygen"),
+                                  {QStringLiteral("-q"), QStringLiteral("-t"), QStringLiteral("ed25519"),
+                                   QStringLiteral("-N"), QString(), QStringLiteral("-f"), path(key)}) != 0)
+                return fail(QStringLiteral("ssh-keygen made no key."));
+        QFile::copy(path("user.pub"), path("authorized_keys"));
+        port = free_port();
+        write_file(
+            path("sshd_config"),
+            QStringLiteral("Port %1\nListenAddress 127.0.0.1\nHostKey %2\nAuthorizedKeysFile %3\nPidFile none\n"
+                           "StrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+                           "KbdInteractiveAuthentication no\nPermitRootLogin yes\n"
+                           "PermitUserEnvironment no\nSetEnv ESPALIER_RUNS=%4 HOME=%5\n")
+                .arg(port)
+                .arg(path("host"), path("authorized_keys"), qEnvironmentVariable("ESPALIER_RUNS"), QDir::homePath())
+                .toUtf8());
+        QDir().mkpath(path("bin"));
+        configure(path("user"), true);
+        write_file(path("bin/ssh"),
+                   QStringLiteral("#!/bin/sh\nexec %1 -F %2 \"$@\"\n").arg(ssh, path("ssh_config")).toUtf8(), true);
+        sshd_.setProcessChannelMode(QProcess::MergedChannels);
+        sshd_.start(sshd, {QStringLiteral("-D"), QStringLiteral("-e"), QStringLiteral("-f"), path("sshd_config")});
+        const bool up = QTest::qWaitFor([this] { return sshd_.readAll().contains("listening"); }, 10000);
+        return up || fail(QStringLiteral("sshd does not start here."));
+    }
+    ~Loopback() {
+        sshd_.kill();
+        sshd_.waitForFinished();
+    }
+
+    /// Which key is shown, and whether the host's is known.
+    void configure(const QString& key, bool known) {
+        QByteArray hosts;
+        QFile file(path("host.pub"));
+        if (known && file.open(QIODevice::ReadOnly))
+            hosts = QStringLiteral("[127.0.0.1]:%1 ").arg(port).toUtf8() + file.readAll();
+        write_file(path("known_hosts"), hosts);
+        write_file(path("ssh_config"), QStringLiteral("Host *\n IdentityFile %1\n IdentitiesOnly yes\n"
+                                                      " IdentityAgent none\n UserKnownHostsFile %2\n"
+                                                      " GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking ask\n")
+                                           .arg(key, path("known_hosts"))
+                                           .toUtf8());
+    }
+    [[nodiscard]] QString path(const char* name) const { return folder_.filePath(QLatin1String(name)); }
+    [[nodiscard]] QString bin() const { return path("bin"); }
+    [[nodiscard]] QString host() const { return QStringLiteral("127.0.0.1:%1").arg(port); }
+    [[nodiscard]] MachineSpec spec(const QString& program = QStringLiteral(ESPALIER_TRAIN)) const {
+        return {Kind::ssh, QStringLiteral("lab"), host(), program};
+    }
+
+private:
+    bool fail(const QString& text) {
+        problem = text;
+        return false;
+    }
+
+    QTemporaryDir folder_;
+    QProcess sshd_;
+};
+
+/// What wsl.exe does (microsoft.com/wsl): its own words as UTF-16LE unless WSL_UTF8=1, --exec without a shell.
+constexpr auto stand_in = R"(#!/bin/sh
+say() { if [ "$WSL_UTF8" = 1 ]; then printf '%s\r\n' "$1"; else printf '%s\r\n' "$1" | sed 's/./&\x00/g' | tr -d '\n'; printf '\n\000'; fi; }
+if [ "$1" = -l ]; then printf 'M\000y\000 \000D\000e\000b\000i\000a\000n\000\r\000\n\000'; exit 0; fi
+[ "$1" = -d ] || exit 255
+if [ "$2" != "My Debian" ]; then
+  say 'There is no distribution with the supplied name.'; say 'Error code: Wsl/Service/WSL_E_DISTRO_NOT_FOUND'; exit 255
+fi
+shift 3
+if ! command -v "$1" >/dev/null; then
+  echo "<3>WSL (9) ERROR: CreateProcessCommon:640: execvpe $1 failed: No such file or directory" >&2; exit 1
+fi
+exec "$@"
+)";
+
+struct Outcome {
+    bool ok = false;
+    QString text;
+};
+
+Outcome outcome_of(const MachineSpec& spec) {
+    MachineTest test(spec, {});
+    QSignalSpy spy(&test, &MachineTest::ended);
+    if (!spy.wait(40000))
+        return {false, QStringLiteral("nothing came")};
+    return {spy[0][0].toBool(), spy[0][1].toString()};
+}
+
+void type(QWidget* field, const QString& text) {
+    auto* line = qobject_cast<QLineEdit*>(field);
+    line->selectAll();
+    QTest::keyClicks(line, text);
+}
+
+/// A click on an entry of the machine chip's menu.
+bool pick(WindowDriver& driver, const QString& name) {
+    auto* menu = driver.find<QMenu>(QStringLiteral("machineMenu"));
+    if (!driver.click(QStringLiteral("machine")) || !QTest::qWaitFor([&] { return menu->isVisible(); }))
+        return false;
+    auto* action = menu->findChild<QAction*>(name);
+    if (action)
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+    return action != nullptr;
+}
+
+bool add_server(WindowDriver& driver, const MachineSpec& spec) {
+    if (!pick(driver, QStringLiteral("addMachine")))
+        return false;
+    type(driver.find<QLineEdit>(QStringLiteral("machineHost")), spec.host);
+    type(driver.find<QLineEdit>(QStringLiteral("machineProgram")), spec.program);
+    type(driver.find<QLineEdit>(QStringLiteral("machineName")), spec.name);
+    return true;
+}
+
+} // namespace
+
+class TestMachines : public WatchedTest {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() {
+        path_ = qgetenv("PATH");
+        runs_ = std::make_unique<RealRuns>();
+        if (server_.start())
+            qputenv("PATH", server_.bin().toLocal8Bit() + ':' + path_);
+        else
+            qputenv("PATH", tools_.path().toLocal8Bit() + ':' + path_);
+    }
+    void cleanupTestCase() { runs_.reset(); }
+
+    void a_test_over_ssh_says_what_is_there() {
+        need_server();
+        const Outcome outcome = outcome_of(server_.spec());
+        QVERIFY2(outcome.ok && outcome.text.contains(QStringLiteral("ready")), qPrintable(outcome.text));
+    }
+
+    void each_failure_over_ssh_has_its_sentence() {
+        need_server();
+        const auto says = [&](const MachineSpec& spec, const char* words) {
+            const Outcome outcome = outcome_of(spec);
+            if (outcome.ok || !outcome.text.contains(QString::fromUtf8(words)))
+                qWarning("%s", qPrintable(outcome.text));
+            return !outcome.ok && outcome.text.contains(QString::fromUtf8(words));
+        };
+        QVERIFY(says(server_.spec(QStringLiteral("/no where/espalier-train")), "There is no /no where/espalier-train"));
+        QVERIFY(says(server_.spec(QStringLiteral("echo")), "What answers on lab is not espalier-train: \"serve\""));
+        MachineSpec closed = server_.spec();
+        closed.host = QStringLiteral("127.0.0.1:%1").arg(free_port());
+        QVERIFY(says(closed, "No connection to lab."));
+        server_.configure(server_.path("user"), false);
+        QVERIFY(says(server_.spec(), "Connect once in a terminal and compare the key: ssh -p"));
+        server_.configure(QStringLiteral("/dev/null"), true);
+        QVERIFY(says(server_.spec(), "ssh-copy-id -p"));
+        server_.configure(server_.path("user"), true);
+    }
+
+    void another_protocol_and_a_talkative_login() {
+        need_server();
+        write_file(server_.path("other"), QByteArray("#!/bin/sh\nexec " FAKE_SERVE " --version 2.0\n"), true);
+        const Outcome other = outcome_of(server_.spec(server_.path("other")));
+        QVERIFY2(!other.ok && other.text.contains(QStringLiteral("2.0")) && other.text.contains(QStringLiteral("1.")),
+                 qPrintable(other.text));
+        write_file(server_.path("noisy"), QByteArray("#!/bin/sh\necho Welcome to lab\nexec " ESPALIER_TRAIN " serve\n"),
+                   true);
+        const Outcome noisy = outcome_of(server_.spec(server_.path("noisy")));
+        QVERIFY2(noisy.ok && noisy.text.contains(QStringLiteral("\"Welcome to lab\"")), qPrintable(noisy.text));
+    }
+
+    void a_run_goes_on_while_the_connection_is_gone() {
+        need_server();
+        const QString settings = QDir(tools_.path()).filePath(QStringLiteral("settings.json"));
+        WindowDriver driver(QStringLiteral(FAKE_SERVE), {}, settings);
+        QVERIFY(add_server(driver, server_.spec()));
+        QVERIFY(driver.click(QStringLiteral("machineTest")));
+        auto* outcome = driver.find<QLabel>(QStringLiteral("machineOutcome"));
+        QTRY_VERIFY_WITH_TIMEOUT(outcome->text().startsWith(QStringLiteral("Connected")), 30000);
+        QVERIFY(driver.click(QStringLiteral("machineSave")));
+        Machine* machine = driver.window->machine();
+        QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && machine->name() == u"lab", 20000);
+
+        QVERIFY(driver.click(QStringLiteral("preset-quick"), 20000));
+        type(driver.find<QLineEdit>(QStringLiteral("field-epochs")), QStringLiteral("500"));
+        QVERIFY(driver.click(QStringLiteral("start"), 20000));
+        QVERIFY(driver.wait_for_step(10, 60000));
+        QVERIFY(!driver.find<QPushButton>(QStringLiteral("openFolder"))->isEnabled());
+
+        const std::int64_t then = driver.run()->step();
+        kill_ssh();
+        auto* band = driver.find<QWidget>(QStringLiteral("message"));
+        QTRY_VERIFY_WITH_TIMEOUT(!machine->is_connected() && band->isVisible(), 10000);
+        QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && !band->isVisible(), 30000);
+        QVERIFY(driver.wait_for_step(then + 10, 60000));
+        QCOMPARE(static_cast<std::int64_t>(driver.run()->loss.raw.size()), driver.run()->step()); // none is missing
+
+        // Another machine, with runs of its own, and back.
+        RunModel* model = driver.run();
+        QVERIFY(pick(driver, QStringLiteral("machine-here:")));
+        QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && machine->is_here(), 20000);
+        QTRY_VERIFY(!driver.window->runs()->runs().empty());
+        QVERIFY(!driver.window->runs()->entry(model->path()));
+        QVERIFY(pick(driver, QStringLiteral("machine-") + server_.spec().id()));
+        QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && driver.window->runs()->entry(model->path()), 20000);
+        driver.window->show_run(model->path());
+        QCOMPARE(driver.run(), model);
+        QVERIFY(driver.wait_for_step(then + 20, 60000));
+        QVERIFY(driver.click(QStringLiteral("stop"), 20000));
+        QVERIFY(driver.wait_for_state(RunState::stopped, 60000));
+        driver.window->close();
+
+        QString problem;
+        const Settings kept = Settings::load(settings, &problem);
+        QCOMPARE(kept.machines.size(), std::size_t{1});
+        QCOMPARE(kept.machines.front(), server_.spec());
+        QCOMPARE(kept.machine, server_.spec().id());
+    }
+
+    void wsl_lists_connects_and_says_what_is_wrong() {
+        write_file(QDir(tools_.path()).filePath(QStringLiteral("wsl.exe")), stand_in, true);
+        const QByteArray before = qgetenv("PATH");
+        qputenv("PATH", tools_.path().toLocal8Bit() + ':' + before);
+        WindowDriver driver{QStringLiteral(FAKE_SERVE)};
+        QVERIFY(pick(driver, QStringLiteral("addMachine")));
+        auto* kind = driver.find<QComboBox>(QStringLiteral("machineKind"));
+        kind->setFocus();
+        QTest::keyClick(kind, Qt::Key_Down);
+        auto* names = driver.find<QComboBox>(QStringLiteral("machineDistribution"));
+        QTRY_COMPARE(names->currentText(), QStringLiteral("My Debian"));
+        type(driver.find<QLineEdit>(QStringLiteral("machineProgram")), QStringLiteral(ESPALIER_TRAIN));
+        QVERIFY(driver.click(QStringLiteral("machineTest")));
+        auto* outcome = driver.find<QLabel>(QStringLiteral("machineOutcome"));
+        QTRY_VERIFY_WITH_TIMEOUT(outcome->text().startsWith(QStringLiteral("Connected")), 30000);
+        QVERIFY(driver.click(QStringLiteral("machineSave")));
+        QTRY_VERIFY_WITH_TIMEOUT(driver.window->machine()->is_connected() && !driver.window->machine()->is_here(),
+                                 20000);
+
+        const Outcome missing = outcome_of({Kind::wsl, {}, QStringLiteral("My Debian"), QStringLiteral("/no/engine")});
+        QVERIFY2(missing.text.contains(QStringLiteral("There is no /no/engine")), qPrintable(missing.text));
+        const Outcome other = outcome_of({Kind::wsl, {}, QStringLiteral("Gentoo"), {}});
+        QVERIFY2(other.text.contains(QStringLiteral("no WSL distribution named Gentoo")), qPrintable(other.text));
+        qputenv("PATH", before);
+    }
+
+private:
+    void need_server() {
+        if (!server_.problem.isEmpty())
+            QSKIP(qPrintable(server_.problem));
+    }
+    /// The ssh that this test's window started, and no other.
+    static void kill_ssh() {
+        QProcess children;
+        children.start(QStringLiteral("pgrep"),
+                       {QStringLiteral("-x"), QStringLiteral("-P"), QString::number(QCoreApplication::applicationPid()),
+                        QStringLiteral("ssh")});
+        QVERIFY(children.waitForFinished());
+        const QByteArray id = children.readAllStandardOutput().trimmed();
+        QVERIFY(!id.isEmpty());
+        QCOMPARE(QProcess::execute(QStringLiteral("kill"), {QStringLiteral("-9"), QString::fromLatin1(id)}), 0);
+    }
+
+    QByteArray path_;
+    QTemporaryDir tools_;
+    std::unique_ptr<RealRuns> runs_;
+    Loopback server_;
+};
+
+WATCHED_TEST_MAIN(TestMachines)
+#include "tst_machines.moc"
