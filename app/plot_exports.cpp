@@ -81,8 +81,6 @@ PlotExports::PlotExports(PlotGroup* plots, QWidget* page)
     connect(&csv_, &CsvExport::failed, this, [this](const QString& text) { emit told(text, true); });
 }
 
-PlotExports::~PlotExports() { painter_.waitForDone(); }
-
 void PlotExports::ask_all() { ask({plots_->plots().begin(), plots_->plots().end()}); }
 
 void PlotExports::ask(const std::vector<LivePlot*>& plots) {

@@ -14,7 +14,6 @@ class PlotExports : public QObject {
 
 public:
     PlotExports(PlotGroup* plots, QWidget* page);
-    ~PlotExports() override;
 
     void set_name(const QString& name) { name_ = name; } ///< of the run: how the file is called at first
     void ask(const std::vector<LivePlot*>& plots);       ///< where to; then it is written
@@ -34,7 +33,7 @@ private:
     QWidget* page_;
     QString name_, folder_;
     CsvExport csv_;
-    QThreadPool painter_;
+    QThreadPool painter_; ///< the last member: it ends first, with the pictures that are being written
 };
 
 } // namespace espalier
