@@ -16,7 +16,10 @@ constexpr int not_executable = 126, not_found = 127, ssh_failed = 255; // of she
 QString last_line(const QString& words) { return words.trimmed().section(QLatin1Char('\n'), -1).trimmed(); }
 
 QString with_words(const QString& sentence, const QString& words) {
-    return words.isEmpty() ? sentence : sentence + QLatin1Char(' ') + words;
+    if (words.isEmpty())
+        return sentence;
+    const bool ends = words.endsWith(QLatin1Char('.')) || words.endsWith(QLatin1Char('!'));
+    return sentence + QLatin1Char(' ') + words + (ends ? QString() : QStringLiteral("."));
 }
 
 EndExplained explain_here(const ConnectionEnd& end) {

@@ -61,12 +61,17 @@ bool Machine::can(const char* request) const {
 
 void Machine::start() {
     retry_.stop();
+    given_up_.reset();
     QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection);
 }
 
 std::int64_t Machine::request(const char* name, Json arguments, Handlers handlers) {
     const std::int64_t id = next_id_++;
     open_[id] = std::move(handlers);
+    if (given_up_) { // nothing is on its way that could answer
+        waiting_.push_back({Message::Kind::error, id, Json{{"text", given_up_->toStdString()}}, {}, {}});
+        return id;
+    }
     QMetaObject::invokeMethod(
         link_, [link = link_, request = protocol::Request{id, name, std::move(arguments)}] { link->send(request); },
         Qt::QueuedConnection);
@@ -153,6 +158,8 @@ void Machine::lose(const QString& reason, bool may_return) {
     ++failures_;
     const bool again = may_return && (failures_ <= most_failures || !is_here());
     fail_all(reason);
+    if (!again)
+        given_up_ = reason;
     if (again) // before anybody hears of it, who may use another machine
         retry_.start(std::min(first_pause_ms << std::min(failures_ - 1, 10), longest_pause_ms));
     emit lost(reason, again);

@@ -3,7 +3,6 @@
 
 #include "connection_end.h"
 #include "machine_test.h"
-#include "theme.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -13,6 +12,7 @@
 #include <QLineEdit>
 #include <QProcess>
 #include <QPushButton>
+#include <QStyle>
 
 namespace espalier {
 
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int least_width = 520, outcome_height = 64;
 
-void set_color(QLabel* label, Role role) {
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, Theme::instance().color(role));
-    label->setPalette(palette);
+void set_tone(QLabel* label, const char* tone) {
+    label->setProperty("tone", tone);
+    label->style()->unpolish(label); // the style sheet looks at properties once
+    label->style()->polish(label);
 }
 
 } // namespace
@@ -75,6 +75,7 @@ MachineDialog::MachineDialog(const MachineSpec& machine, CommandLine here, QWidg
     auto* buttons = new QDialogButtonBox;
     save_ = buttons->addButton(tr("Save"), QDialogButtonBox::AcceptRole);
     save_->setObjectName(QStringLiteral("machineSave"));
+    save_->setProperty("kind", "primary");
     save_->setDefault(true);
     buttons->addButton(tr("Cancel"), QDialogButtonBox::RejectRole)->setObjectName(QStringLiteral("machineCancel"));
     buttons->addButton(test_, QDialogButtonBox::ActionRole);
@@ -120,13 +121,13 @@ void MachineDialog::edited() {
     const QString problem = problem_of(spec());
     test_->setEnabled(problem.isEmpty());
     save_->setEnabled(problem.isEmpty());
-    set_color(outcome_, Role::secondary);
+    set_tone(outcome_, "secondary");
     outcome_->setText(problem);
 }
 
 void MachineDialog::test() {
     test_->setEnabled(false);
-    set_color(outcome_, Role::secondary);
+    set_tone(outcome_, "secondary");
     outcome_->setText(tr("Connecting to %1…").arg(spec().title()));
     running_ = new MachineTest(spec(), here_, this);
     connect(running_, &MachineTest::ended, this, &MachineDialog::show_outcome);
@@ -136,7 +137,7 @@ void MachineDialog::show_outcome(bool ok, const QString& sentence) {
     running_->deleteLater();
     running_ = nullptr;
     test_->setEnabled(true);
-    set_color(outcome_, ok ? Role::good : Role::fault);
+    set_tone(outcome_, ok ? "good" : "fault");
     outcome_->setText(sentence);
     outcome_->setMinimumHeight(std::max(outcome_height, outcome_->heightForWidth(outcome_->width())));
 }

@@ -322,6 +322,8 @@ void MainWindow::use_machine(const MachineSpec& spec) {
     settings_.machine = spec.is_here() ? QString() : spec.id();
     tool_bar_->set_machine(machine_->name(), {});
     gallery_->set_machine_line(tr("Connecting to %1…").arg(machine_->name()), Role::secondary);
+    for (const QString& preset : presets_->names())
+        gallery_->set_facts(preset, {}, {}, Role::secondary); // they were another device's
     message_->hide(); // it spoke of the machine of before
 }
 

@@ -8,6 +8,13 @@ namespace espalier {
 
 PresetList::PresetList(Machine* machine, QObject* parent) : QObject(parent), machine_(machine) {}
 
+QStringList PresetList::names() const {
+    QStringList names;
+    for (const auto& [name, preset] : presets_)
+        names.append(name);
+    return names;
+}
+
 void PresetList::load() {
     machine_->request("presets", Json::object(),
                       {[this](const Json& answer) { take(answer); },

@@ -17,6 +17,7 @@ public:
     };
     explicit PresetList(Machine* machine, QObject* parent = nullptr);
 
+    [[nodiscard]] QStringList names() const;
     void load(); ///< `listed` when they are there, then `checked` for one after the other
     [[nodiscard]] const Preset* find(const QString& name) const;
 

@@ -24,6 +24,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <cstdio>
@@ -93,12 +94,14 @@ public:
         const double ratio = window.devicePixelRatio();
         suffix_ = ratio == 1 ? QString() : QStringLiteral("@%1x").arg(ratio);
     }
-    void each(const QString& name, const std::function<void(MainWindow&)>& prepare) const {
+    /// Of the window, or of a child of it that is a window of its own.
+    void each(const QString& name, const std::function<void(MainWindow&)>& prepare, const char* child = nullptr) const {
         for (const auto& [mode, word] : {std::pair{Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}}) {
             Theme::instance().set_mode(mode);
             prepare(window_);
             wait(400);
-            save(window_, out_.filePath(QStringLiteral("%1-%2%3.png").arg(name, QLatin1String(word), suffix_)));
+            QWidget* widget = child ? window_.findChild<QWidget*>(QLatin1String(child)) : &window_;
+            save(*widget, out_.filePath(QStringLiteral("%1-%2%3.png").arg(name, QLatin1String(word), suffix_)));
         }
     }
 
@@ -107,6 +110,27 @@ private:
     QDir out_;
     QString suffix_;
 };
+
+/// The chooser, and its dialog with an outcome that takes two lines.
+void take_machines(MainWindow& window, const Camera& camera) {
+    const auto open_menu = [](MainWindow& w) { w.findChild<QPushButton*>(QStringLiteral("machine"))->click(); };
+    auto* menu = window.findChild<QMenu*>(QStringLiteral("machineMenu"));
+    camera.each(QStringLiteral("machines"), open_menu, "machineMenu");
+    menu->findChild<QAction*>(QStringLiteral("addMachine"))->trigger();
+    menu->close();
+    const auto test = [](MainWindow& w) {
+        w.findChild<QLineEdit*>(QStringLiteral("machineHost"))->setText(QStringLiteral("ada@127.0.0.1:9"));
+        w.findChild<QPushButton*>(QStringLiteral("machineTest"))->click();
+        wait_for([&] { return w.findChild<QPushButton*>(QStringLiteral("machineTest"))->isEnabled(); });
+    };
+    camera.each(QStringLiteral("add-machine"), test, "machineDialog");
+    window.findChild<QPushButton*>(QStringLiteral("machineCancel"))->click();
+    window.use_machine({MachineSpec::Kind::ssh, QStringLiteral("lab"), QStringLiteral("ada@127.0.0.1:9"), {}});
+    wait(1000);
+    camera.each(QStringLiteral("no-connection"), [](MainWindow&) {});
+    window.use_machine({});
+    wait_for([&] { return window.machine()->is_connected(); });
+}
 
 /// What a finished run's network confuses: the classes, the images of the fullest wrong cell, and a prediction.
 int take_results(MainWindow& window, const Camera& camera) {
@@ -272,6 +296,11 @@ int main(int argc, char** argv) {
         options.engine = parser.isSet(engine_option)
                              ? parser.value(engine_option)
                              : QCoreApplication::applicationDirPath() + QStringLiteral("/fake_serve");
+        options.settings_file = samples.filePath(QStringLiteral("settings.json"));
+        Settings settings;
+        settings.machines = {{MachineSpec::Kind::ssh, QStringLiteral("lab"), QStringLiteral("ada@lab:2222"), {}},
+                             {MachineSpec::Kind::wsl, {}, QStringLiteral("Ubuntu-24.04"), {}}};
+        (void)settings.save(options.settings_file);
         MainWindow window(options);
         window.show();
         if (!wait_for([&] { return window.findChild<QWidget*>(QStringLiteral("preset-train-small")) != nullptr; }))
@@ -286,6 +315,7 @@ int main(int argc, char** argv) {
             w.choose_preset(QStringLiteral("quick"));
             wait(1200);
         });
+        take_machines(window, camera);
         if (!parser.isSet(engine_option)) {
             fill_rail(window);
             const QString run = window.runs()->runs().back().id, waiting = window.runs()->runs().front().id;
