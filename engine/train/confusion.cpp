@@ -2,6 +2,7 @@
 #include "train/confusion.h"
 
 #include <limits>
+#include <numeric>
 
 namespace espalier {
 namespace {
@@ -13,13 +14,16 @@ double ratio(std::int64_t part, std::int64_t whole) {
 
 } // namespace
 
+void ConfusionMatrix::add(std::size_t truth, std::size_t predicted) {
+    ++cells_[{truth, predicted}];
+    ++truths_[truth];
+    ++predictions_[predicted];
+    if (truth == predicted)
+        ++correct_[truth];
+}
+
 ClassScore ConfusionMatrix::score(std::size_t of_class) const {
-    ClassScore score;
-    for (std::size_t other = 0; other < classes_; ++other) {
-        score.images += count(of_class, other);
-        score.predicted += count(other, of_class);
-    }
-    score.correct = count(of_class, of_class);
+    ClassScore score{.images = truths_[of_class], .predicted = predictions_[of_class], .correct = correct_[of_class]};
     score.precision = ratio(score.correct, score.predicted);
     score.recall = ratio(score.correct, score.images);
     score.f1 = ratio(2 * score.correct, score.predicted + score.images);
@@ -27,12 +31,8 @@ ClassScore ConfusionMatrix::score(std::size_t of_class) const {
 }
 
 double ConfusionMatrix::accuracy() const {
-    std::int64_t images = 0, correct = 0;
-    for (std::size_t truth = 0; truth < classes_; ++truth) {
-        correct += count(truth, truth);
-        for (std::size_t predicted = 0; predicted < classes_; ++predicted)
-            images += count(truth, predicted);
-    }
+    const auto images = std::accumulate(truths_.begin(), truths_.end(), std::int64_t{0});
+    const auto correct = std::accumulate(correct_.begin(), correct_.end(), std::int64_t{0});
     return images > 0 ? static_cast<double>(correct) / static_cast<double>(images) : 0;
 }
 

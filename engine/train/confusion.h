@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -19,25 +21,26 @@ struct ClassScore {
     double f1 = 0;              ///< 2 TP / (2 TP + FP + FN), the harmonic mean of both; NaN where there is neither
 };
 
-/// Counts of images by their class and the one that was predicted.
+/// Counts of images by their class and the one that was predicted. Cells without images take no memory: of very many
+/// classes most have none.
 class ConfusionMatrix {
 public:
-    explicit ConfusionMatrix(std::size_t classes) : classes_(classes), counts_(classes * classes, 0) {}
+    explicit ConfusionMatrix(std::size_t classes) : truths_(classes), predictions_(classes), correct_(classes) {}
 
     /// Both are below classes().
-    void add(std::size_t truth, std::size_t predicted) { ++counts_[truth * classes_ + predicted]; }
+    void add(std::size_t truth, std::size_t predicted);
 
-    [[nodiscard]] std::size_t classes() const { return classes_; }
-    [[nodiscard]] std::int64_t count(std::size_t truth, std::size_t predicted) const {
-        return counts_[truth * classes_ + predicted];
-    }
+    using Cell = std::pair<std::size_t, std::size_t>; ///< truth, predicted
+    [[nodiscard]] std::size_t classes() const { return truths_.size(); }
+    /// Images of each cell that has any, row by row.
+    [[nodiscard]] const std::map<Cell, std::int64_t>& cells() const { return cells_; }
     [[nodiscard]] ClassScore score(std::size_t of_class) const;
     /// Share of images whose class was found; 0 without images.
     [[nodiscard]] double accuracy() const;
 
 private:
-    std::size_t classes_;
-    std::vector<std::int64_t> counts_; ///< rows of truths
+    std::map<Cell, std::int64_t> cells_;
+    std::vector<std::int64_t> truths_, predictions_, correct_; ///< images of each class
 };
 
 } // namespace espalier

@@ -115,10 +115,8 @@ Json per_class(const ConfusionMatrix& matrix, const std::vector<std::string>& na
 /// [truth, predicted, images] of every cell that is not empty.
 Json cells(const ConfusionMatrix& matrix) {
     Json cells = Json::array();
-    for (std::size_t truth = 0; truth < matrix.classes(); ++truth)
-        for (std::size_t predicted = 0; predicted < matrix.classes(); ++predicted)
-            if (const auto count = matrix.count(truth, predicted); count > 0)
-                cells.push_back({truth, predicted, count});
+    for (const auto& [cell, images] : matrix.cells())
+        cells.push_back({cell.first, cell.second, images});
     return cells;
 }
 

@@ -63,6 +63,19 @@ private slots:
         QVERIFY(std::isnan(ConfusionMatrix(2).score(0).f1));
     }
 
+    void very_many_classes_take_memory_by_their_images() {
+        ConfusionMatrix matrix(1'000'000); // a full one would have 8 TB
+        matrix.add(999'999, 0);
+        matrix.add(999'999, 0);
+        matrix.add(5, 5);
+        QCOMPARE(matrix.cells().size(), std::size_t{2});
+        QCOMPARE(matrix.cells().begin()->first, ConfusionMatrix::Cell(5, 5)); // row by row
+        QCOMPARE(matrix.cells().at({999'999, 0}), 2);
+        QCOMPARE(matrix.score(0).predicted, 2);
+        QCOMPARE(matrix.score(999'999).images, 2);
+        QCOMPARE(matrix.accuracy(), 1.0 / 3);
+    }
+
     void balanced_weights_make_classes_count_the_same() {
         const auto weights = balanced_class_weights(all_of(std::make_shared<Uneven>(), Part::train));
         QCOMPARE(weights, (std::vector<float>{9.0F / (3 * 6), 9.0F / (3 * 3), 0.0F}));
