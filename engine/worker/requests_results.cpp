@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "data/content_hash.h"
 #include "data/image_decoder.h"
 #include "io/checkpoint_folder.h"
 #include "io/run_folder.h"
@@ -148,10 +149,21 @@ Json hardest(const RunResults& results, const SampleSet& set) {
     return images;
 }
 
-/// The network's answer for every image of the set.
+/// Tells whether the indices of a part still mean the same files. Those that `counts` denies are passed over.
+template <class Predicate>
+std::string hash_of_files(const Dataset& dataset, Part part, Predicate counts) {
+    ContentHash hash;
+    for (std::size_t i = 0; i < dataset.size(part); ++i)
+        if (const auto file = dataset.file(part, i); counts(file))
+            hash.add(file);
+    return hash.text();
+}
+
+/// The network's answer for every image of the set. Throws Error if the network gives no numbers.
 RunResults examine(TrainedModel& model, const EvaluationSet& evaluation, const RequestContext& context) {
     const auto& set = evaluation.set;
     RunResults results{.data = {}, .part_of_data = std::string(name_of(set.part))};
+    results.images = hash_of_files(*set.dataset, set.part, [](const std::string&) { return true; });
     for (const auto& bad : set.dataset->left_out())
         results.left_out.push_back(bad.file);
     ConfusionMatrix matrix(set.dataset->classes());
@@ -161,6 +173,9 @@ RunResults examine(TrainedModel& model, const EvaluationSet& evaluation, const R
     const bool whole = model.examine(
         set,
         [&](std::size_t place, std::span<const float> probabilities) {
+            if (!std::ranges::all_of(probabilities, [](float value) { return std::isfinite(value); }))
+                throw Error("The network's probabilities are not numbers: its weights have run away. Choose an earlier "
+                            "checkpoint.");
             const auto truth = static_cast<std::size_t>(set.label(place));
             const auto predicted =
                 static_cast<std::size_t>(std::ranges::max_element(probabilities) - probabilities.begin());
@@ -195,7 +210,8 @@ RunResults examine(TrainedModel& model, const EvaluationSet& evaluation, const R
     return results;
 }
 
-/// The data set as thumbnails are cut from it: image files are decoded one by one, as they are asked for.
+/// The data set as thumbnails are cut from it: image files are decoded one by one, as they are asked for. Making it
+/// throws DataError if its files are others than those that were evaluated.
 class ThumbnailSource {
 public:
     ThumbnailSource(const RunResults& results, std::int64_t side, const RequestContext& context)
@@ -204,19 +220,17 @@ public:
               {.image_size = side, .watch = {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }}})),
           part_(part_named(results.part_of_data).value_or(Part::train)), side_(side) {
         const std::unordered_set<std::string> left_out(results.left_out.begin(), results.left_out.end());
+        const auto files = hash_of_files(*dataset_, part_, [&](const auto& file) { return !left_out.contains(file); });
+        if (files != results.images)
+            throw DataError("The data set has changed since the network was evaluated: it has other files now. "
+                            "Evaluate it again.");
         for (std::size_t i = 0; i < dataset_->size(part_) && !left_out.empty(); ++i)
             if (!left_out.contains(dataset_->file(part_, i)))
                 good_.push_back(i);
         all_good_ = left_out.empty();
     }
 
-    [[nodiscard]] std::size_t place(std::uint32_t index) const {
-        const auto count = all_good_ ? dataset_->size(part_) : good_.size();
-        if (index >= count)
-            throw DataError("The data set has changed since the network was evaluated: it has fewer images now. "
-                            "Evaluate it again.");
-        return all_good_ ? index : good_[index];
-    }
+    [[nodiscard]] std::size_t place(std::uint32_t index) const { return all_good_ ? index : good_.at(index); }
     [[nodiscard]] std::string file(std::size_t place) const { return dataset_->file(part_, place); }
     [[nodiscard]] std::string png(std::size_t place) const {
         Image image{dataset_->image(), std::vector<std::uint8_t>(dataset_->image().bytes())};
@@ -247,6 +261,8 @@ Json answer_confusion(const Json& arguments, const RequestContext& context) {
         summary["checkpoint"] = subject.name;
         return summary;
     };
+    // A trainer may replace the file while it is read.
+    const auto stamp = subject.results.empty() ? CheckpointStamp{} : stamp_of(subject.checkpoint);
     const bool again = arguments.contains("again") && arguments.at("again") == true;
     if (!again)
         if (auto known = kept_results(subject))
@@ -265,7 +281,7 @@ Json answer_confusion(const Json& arguments, const RequestContext& context) {
     if (!subject.results.empty()) {
         results.data = subject.data;
         try {
-            save_results(subject.results, subject.checkpoint, results);
+            save_results(subject.results, stamp, results);
         } catch (const Error& error) { // a full disk takes the images of the cells, not the numbers
             results.summary["not_kept"] = error.what();
         }

@@ -2,28 +2,42 @@
 #include "worker/run_results.h"
 
 #include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/file_operations.h"
 #include "io/run_folder.h"
 
 namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int format = 1;
+constexpr int format = 2;
 
-/// Size and time of a checkpoint's file: best.safetensors is another one after each better epoch.
-Json stamp_of(const fs::path& checkpoint) {
-    return {fs::file_size(checkpoint), fs::last_write_time(checkpoint).time_since_epoch().count()};
-}
+Json to_json(const CheckpointStamp& stamp) { return {stamp.size, stamp.time}; }
 
 } // namespace
 
-void save_results(const fs::path& file, const fs::path& checkpoint, const RunResults& results) {
-    fs::create_directories(file.parent_path());
+CheckpointStamp stamp_of(const fs::path& checkpoint) {
+    std::error_code error;
+    CheckpointStamp stamp{.size = fs::file_size(checkpoint, error)};
+    if (!error)
+        stamp.time = static_cast<std::int64_t>(fs::last_write_time(checkpoint, error).time_since_epoch().count());
+    if (error)
+        throw Error("The checkpoint " + checkpoint.string() + " cannot be read: " + error.message() + ".");
+    return stamp;
+}
+
+void save_results(const fs::path& file, const CheckpointStamp& checkpoint, const RunResults& results) {
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error)
+        throw Error("The results cannot be kept in " + file.parent_path().string() + ": " + error.message() + ". " +
+                    remedy_for(error));
     const Json json = {{"format", format},
-                       {"checkpoint", stamp_of(checkpoint)},
+                       {"checkpoint", to_json(checkpoint)},
                        {"summary", results.summary},
                        {"data", results.data},
                        {"part_of_data", results.part_of_data},
+                       {"images", results.images},
                        {"left_out", results.left_out},
                        {"index", results.index},
                        {"truth", results.truth},
@@ -37,10 +51,11 @@ std::optional<RunResults> load_results(const fs::path& file, const fs::path& che
         if (!fs::exists(file))
             return std::nullopt;
         const auto json = read_json(file);
-        if (json.at("format") != format || json.at("checkpoint") != stamp_of(checkpoint))
+        if (json.at("format") != format || json.at("checkpoint") != to_json(stamp_of(checkpoint)))
             return std::nullopt;
-        RunResults results{json.at("summary"), json.at("data"),  json.at("part_of_data"), json.at("left_out"),
-                           json.at("index"),   json.at("truth"), json.at("predicted"),    json.at("probability")};
+        RunResults results{json.at("summary"), json.at("data"),      json.at("part_of_data"),
+                           json.at("images"),  json.at("left_out"),  json.at("index"),
+                           json.at("truth"),   json.at("predicted"), json.at("probability")};
         const auto images = results.index.size();
         if (results.truth.size() != images || results.predicted.size() != images ||
             results.probability.size() != images)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trained network confuses, as a window asks the real espalier-train for it.
+#include "base/error.h"
 #include "data/image_decoder.h"
+#include "io/checkpoint.h"
 #include "schema_check.h"
 #include "serve_runs.h"
+#include "worker/run_results.h"
 
 #include <QProcess>
 #include <QTemporaryDir>
@@ -167,6 +170,76 @@ private slots:
         QCOMPARE(serve_->get("confusion", known).at("known"), Json(true));
         QCOMPARE(serve_->get("confusion", other).at("known"), Json(false));
         QCOMPARE(serve_->get("cell_images", arguments).at("total"), Json(140));
+    }
+
+    void a_checkpoint_that_was_replaced_meanwhile_is_another_one() {
+        const std::filesystem::path folder = runs_.path().toStdString();
+        const auto checkpoint = folder / "replaced.safetensors", file = folder / "kept" / "results.json";
+        std::ofstream(checkpoint) << "first";
+        const auto stamp = stamp_of(checkpoint);
+        save_results(file, stamp, {});
+        QVERIFY(load_results(file, checkpoint));
+        std::ofstream(checkpoint) << "second, longer"; // while the first one was evaluated
+        save_results(file, stamp, {});
+        QVERIFY(!load_results(file, checkpoint));
+        std::filesystem::remove(checkpoint);
+        QVERIFY_EXCEPTION_THROWN((void)stamp_of(checkpoint), Error);
+        QVERIFY(!load_results(file, checkpoint));
+    }
+
+    void an_answer_that_cannot_be_kept_is_given() {
+        const auto results = std::filesystem::path(run_) / "results";
+        const auto aside = std::filesystem::path(run_) / "aside";
+        std::filesystem::rename(results, aside);
+        std::ofstream(results) << "a file in its place";
+        const auto answer = serve_->get("confusion", {{"path", run_}, {"part", "validation"}});
+        std::filesystem::remove(results);
+        std::filesystem::rename(aside, results);
+        QCOMPARE(answer.at("images"), Json(140));
+        QVERIFY2(protocol::text_at(answer, "not_kept").find(results.string()) != std::string::npos,
+                 answer.dump().c_str());
+    }
+
+    void weights_that_have_run_away_are_told() {
+        auto checkpoint = load_checkpoint(std::filesystem::path(run_) / "checkpoints" / "last.safetensors");
+        for (auto& entry : checkpoint.store.entries())
+            std::ranges::fill(entry.values, std::numeric_limits<float>::quiet_NaN());
+        const auto file = std::filesystem::path(runs_.path().toStdString()) / "nan.safetensors";
+        save_checkpoint(file, checkpoint.info, checkpoint.store);
+        const auto answer =
+            serve_->get("confusion", {{"checkpoint", file.string()}, {"data", "synthetic:1x12x12,7,560"}});
+        const auto text = protocol::text_at(answer.value("error", Json::object()), "text");
+        QVERIFY2(text.find("not numbers") != std::string::npos, answer.dump().c_str());
+    }
+
+    void images_of_data_that_have_changed_are_not_shown() {
+        const std::filesystem::path photos = runs_.filePath("data").toStdString();
+        const auto write = [&](const std::string& file, std::uint8_t grey) {
+            std::filesystem::create_directories((photos / file).parent_path());
+            const auto png = encode_png({{1, 12, 12}, std::vector<std::uint8_t>(144, grey)});
+            std::ofstream(photos / file, std::ios::binary)
+                .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+        };
+        for (std::uint8_t i = 10; i < 26; ++i) {
+            write("dark/" + std::to_string(i) + ".png", i);
+            write("light/" + std::to_string(i) + ".png", static_cast<std::uint8_t>(255 - i));
+        }
+        const auto path =
+            trained(*serve_, "photos", {{"data", "folder:" + photos.string()}, {"epochs", 1}, {"batch", 8}});
+        const Json arguments{{"path", path}, {"part", "train"}};
+        QVERIFY(serve_->get("confusion", arguments).value("images", 0) > 0);
+        QVERIFY(serve_->get("cell_images", arguments).contains("total"));
+        const auto refused = [&] {
+            const auto answer = serve_->get("cell_images", arguments);
+            return protocol::text_at(answer.value("error", Json::object()), "text").find("has changed") !=
+                   std::string::npos;
+        };
+        write("dark/09.png", 9); // before all others
+        QVERIFY(refused());
+        std::filesystem::remove(photos / "dark/09.png");
+        QVERIFY(!refused());
+        std::filesystem::rename(photos / "dark/10.png", photos / "dark/99.png"); // as many as before
+        QVERIFY(refused());
     }
 
     void an_evaluation_can_be_cancelled() {
