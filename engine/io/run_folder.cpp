@@ -145,6 +145,8 @@ RunFolder RunFolder::create_at(const fs::path& path) {
     return run;
 }
 
+fs::path RunFolder::absolute_path() const { return RunFolder(fs::absolute(path_).lexically_normal()).path(); }
+
 bool RunFolder::is_run() const {
     std::error_code ignored;
     return fs::is_regular_file(config(), ignored);

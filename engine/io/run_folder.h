@@ -23,7 +23,8 @@ void check_run_name(const std::string& name);
 /// The paths of one run's folder, and its small JSON files, each written atomically.
 class RunFolder {
 public:
-    explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+    /// A slash at the end of `path` does not count: "runs/foo/" is "runs/foo".
+    explicit RunFolder(const std::filesystem::path& path) : path_(path.has_filename() ? path : path.parent_path()) {}
 
     /// Makes a new folder "20261231-235959-NAME" (local time) in `root`, or with "-2", "-3" ... behind it: of two that
     /// start in one second each gets its own. Throws ConfigError for a bad name, Error if the folder cannot be made.
@@ -33,6 +34,8 @@ public:
     static RunFolder create_at(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    /// From the root, without ".", ".." and a slash at its end: its parent is the folder of runs.
+    [[nodiscard]] std::filesystem::path absolute_path() const;
     [[nodiscard]] std::filesystem::path config() const { return path_ / "config.json"; }
     [[nodiscard]] std::filesystem::path passport() const { return path_ / "passport.json"; }
     [[nodiscard]] std::filesystem::path notes() const { return path_ / "notes.json"; }

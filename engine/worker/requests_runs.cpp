@@ -85,7 +85,7 @@ Json answer_queue(const Json& arguments, const RequestContext& context) {
         for (const auto& path : order.is_array() ? order : Json::array({order})) {
             if (!path.is_string())
                 throw ConfigError("The request's `order` must be a list of paths of runs.");
-            names.push_back(fs::path(path.get<std::string>()).filename().string());
+            names.push_back(RunFolder(path.get<std::string>()).absolute_path().filename().string());
         }
         queue.reorder(names);
     }

@@ -56,8 +56,6 @@ std::string run_report(const RunFolder& run) {
     return std::move(archive).finish();
 }
 
-std::string report_name(const RunFolder& run) {
-    return std::filesystem::absolute(run.path()).lexically_normal().filename().string() + "-report.zip";
-}
+std::string report_name(const RunFolder& run) { return run.absolute_path().filename().string() + "-report.zip"; }
 
 } // namespace espalier

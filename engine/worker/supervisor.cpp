@@ -22,9 +22,7 @@ std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string
 QString path_text(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
 /// As the queue knows it.
-std::string run_name(const std::filesystem::path& run) {
-    return std::filesystem::absolute(run).lexically_normal().filename().string();
-}
+std::string run_name(const std::filesystem::path& run) { return RunFolder(run).absolute_path().filename().string(); }
 
 /// What `patch` would overwrite: laid over the patched values, it brings back these. Null where there was nothing.
 Json before_patch(const Json& values, const Json& patch) {
@@ -83,7 +81,7 @@ Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers ha
       log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
       socket_(run_, [this](const std::string& name) { command(name); }), policy_(settings_.restarts),
       progress_(settings_.stillness), awake_(settings_.sleep_inhibitor),
-      queue_(std::filesystem::absolute(run_).lexically_normal().parent_path()), starts_(starts_so_far(run_)),
+      queue_(RunFolder(run_).absolute_path().parent_path()), starts_(starts_so_far(run_)),
       last_step_(last_step_of(run_)) {
     turn_.setSingleShot(true);
     QObject::connect(&turn_, &QTimer::timeout, &turn_, [this] { look_for_turn(); });

@@ -71,6 +71,17 @@ private slots:
         QVERIFY2(QRegularExpression("^\\d{8}-\\d{6}-quick(-\\d+)?$").match(name).hasMatch(), qPrintable(name));
     }
 
+    void a_slash_at_the_end_does_not_count() {
+        for (const char* text : {"/runs/foo", "/runs/foo/", "/runs/foo//", "/runs/foo/."}) {
+            QCOMPARE(RunFolder(text).absolute_path(), fs::path("/runs/foo"));
+        }
+        QCOMPARE(RunFolder("runs/foo/").path(), fs::path("runs/foo"));
+        QCOMPARE(RunFolder("runs/foo/").name(), std::string("foo"));
+        QCOMPARE(RunFolder("runs/foo/").config(), fs::path("runs/foo/config.json"));
+        QCOMPARE(RunFolder(".").absolute_path(), fs::current_path());
+        QCOMPARE(RunFolder("/").path(), fs::path("/"));
+    }
+
     void a_chosen_folder_must_be_empty() {
         const RunFolder run = RunFolder::create_at(root_ / "mine");
         QVERIFY(!run.is_run());
