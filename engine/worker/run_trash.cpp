@@ -6,6 +6,7 @@
 #include "worker/run_link.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace espalier {
@@ -33,7 +34,7 @@ double seconds(std::chrono::system_clock::time_point time) {
 fs::path move_to_trash(const RunFolder& run) {
     if (is_supervised(run.path()))
         throw ConfigError("The run is still running or waiting. Stop it before deleting it.");
-    const auto path = fs::absolute(run.path()).lexically_normal();
+    const auto path = run.absolute_path();
     const auto trash = path.parent_path() / trash_folder;
     std::error_code error;
     fs::create_directories(trash, error);
@@ -50,11 +51,13 @@ fs::path move_to_trash(const RunFolder& run) {
     return target;
 }
 
-RunFolder restore_from_trash(const fs::path& trashed) {
+RunFolder restore_from_trash(const fs::path& folder) {
+    const auto trashed = RunFolder(folder).absolute_path();
     const auto from = protocol::text_at(read_object(trashed / deleted_file), "from");
     if (from.empty() || trashed.parent_path().filename() != trash_folder)
         throw ConfigError("There is no deleted run in " + trashed.string() + ". Has the trash been emptied?");
-    const auto target = free_name(from);
+    // The folder of runs may have been moved since, and a file of a run must not choose any place of the machine.
+    const auto target = free_name(trashed.parent_path().parent_path() / RunFolder(from).path().filename());
     std::error_code error;
     fs::rename(trashed, target, error);
     if (error)
@@ -66,7 +69,9 @@ RunFolder restore_from_trash(const fs::path& trashed) {
 void empty_trash(const fs::path& runs, std::chrono::system_clock::time_point now) {
     std::vector<std::pair<double, fs::path>> deleted; // when, what
     for (const auto& run : runs_in(runs / trash_folder))
-        deleted.emplace_back(protocol::number_at(read_object(run.path() / deleted_file), "time"), run.path());
+        if (const auto time = protocol::number_at(read_object(run.path() / deleted_file), "time");
+            std::isfinite(time) && time > 0)
+            deleted.emplace_back(time, run.path());
     std::ranges::sort(deleted, std::ranges::greater());
     for (std::size_t i = 0; i < deleted.size(); ++i) {
         const auto& [time, path] = deleted[i];

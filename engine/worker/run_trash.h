@@ -17,12 +17,13 @@ inline constexpr std::chrono::hours longest_in_trash{7 * 24};
 /// it, Error if the system refuses; it stays where it was then.
 [[nodiscard]] std::filesystem::path move_to_trash(const RunFolder& run);
 
-/// Brings a folder of the trash back to where it was, or to that name with "-2", "-3" ... if there is another one by
-/// now. Throws ConfigError if the folder lies in no trash, Error if the system refuses.
-[[nodiscard]] RunFolder restore_from_trash(const std::filesystem::path& trashed);
+/// Brings a folder of the trash back beside the trash, under the name that it had, or with "-2", "-3" ... behind it if
+/// there is another one by now. Throws ConfigError if the folder lies in no trash, Error if the system refuses.
+[[nodiscard]] RunFolder restore_from_trash(const std::filesystem::path& folder);
 
 /// Removes for good what has been in the trash of this folder of runs longer than `longest_in_trash` before `now`, and
-/// all but the latest `most_in_trash`. What cannot be removed stays until the next time.
+/// all but the latest `most_in_trash`. What cannot be removed stays until the next time; a run stays as long as nobody
+/// can say when it was deleted.
 void empty_trash(const std::filesystem::path& runs,
                  std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
 
