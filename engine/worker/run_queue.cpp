@@ -17,15 +17,18 @@ constexpr const char* queue_file = "queue.json";
 constexpr int quick_ms = 100;     // for who asks again soon
 constexpr int patience_ms = 5000; // for who asks once
 
-/// What its newest phase or heartbeat says.
+/// What the newest phase or heartbeat of its present worker says: an earlier one may have been killed in a pause.
 bool is_paused(const RunFolder& run) {
-    std::string phase;
+    bool paused = false;
     visit_backwards(run.events(), [&](const Json& event) {
-        if (protocol::is_event(event, "phase") || protocol::is_event(event, "heartbeat"))
-            phase = protocol::text_at(event, "phase");
-        return phase.empty();
+        if (protocol::is_event(event, "hello") || protocol::is_event(event, "bye"))
+            return false;
+        if (!protocol::is_event(event, "phase") && !protocol::is_event(event, "heartbeat"))
+            return true;
+        paused = protocol::text_at(event, "phase") == "paused";
+        return false;
     });
-    return phase == "paused";
+    return paused;
 }
 
 } // namespace

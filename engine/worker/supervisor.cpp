@@ -166,6 +166,8 @@ void Supervisor::leave() {
 }
 
 void Supervisor::start_worker() {
+    if (starts_ > 0) // an earlier worker may have been killed in a pause, in which others of the queue may begin
+        enter("preparing", "");
     steps_seen_ = hung_ = false;
     furthest_step_ = 0;
     bye_.reset();

@@ -7,6 +7,7 @@
 #include "worker/run_queue.h"
 #include "worker/run_trash.h"
 
+#include <QLocalServer>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <csignal>
@@ -256,6 +257,79 @@ private slots:
         QCOMPARE(serve.get("restore", {{"trash", again}}), Json({{"path", path + "-2"}}));
         QCOMPARE(serve.get("resume", {{"path", path + "-2"}, {"set", {{"epochs", 2}}}}).value("path", ""), path + "-2");
         QVERIFY(comes_to(path + "-2", "finished"));
+    }
+
+    /// Of a deleted run's file only the name counts, not the place.
+    void a_run_comes_back_beside_the_trash() {
+        const std::filesystem::path root = runs_->path().toStdString();
+        const RunFolder run(root / "mine/");
+        std::filesystem::create_directory(run.path());
+        write_json(run.config(), {{"preset", "quick"}});
+        const auto trashed = move_to_trash(run);
+        QCOMPARE(trashed, root / trash_folder / "mine");
+        write_json(trashed / "deleted.json", {{"from", (root / "elsewhere" / "other/").string()}, {"time", 1.0}});
+        QCOMPARE(restore_from_trash(trashed / "").path(), root / "other");
+        QVERIFY(RunFolder(root / "other").is_run());
+        QVERIFY(!std::filesystem::exists(root / "other" / "deleted.json"));
+    }
+
+    void a_run_stays_in_the_trash_if_its_time_is_unknown() {
+        const std::filesystem::path root = runs_->path().toStdString();
+        const RunFolder run(root / "mine");
+        std::filesystem::create_directory(run.path());
+        write_json(run.config(), {{"preset", "quick"}});
+        const auto trashed = move_to_trash(run);
+        for (const char* text : {"", "{\"from\": ", "{\"time\": 0}", "{\"time\": \"NaN\"}"}) {
+            std::ofstream(trashed / "deleted.json") << text;
+            empty_trash(root, std::chrono::system_clock::now() + 2 * longest_in_trash);
+            QVERIFY2(RunFolder(trashed).is_run(), text);
+        }
+    }
+
+    /// What an earlier worker said before it was killed does not tell what the present one does.
+    void an_old_pause_lets_nobody_begin_data() {
+        QTest::addColumn<QString>("last");
+        QTest::addColumn<bool>("come");
+        QTest::newRow("paused") << R"({"type":"heartbeat","phase":"paused"})" << true;
+        QTest::newRow("begun again") << R"({"type":"hello","run":2})" << false;
+        QTest::newRow("about to begin again") << R"({"type":"phase","phase":"preparing"})" << false;
+        QTest::newRow("ended, to be started again") << R"({"type":"bye","code":4})" << false;
+    }
+    void an_old_pause_lets_nobody_begin() {
+        QFETCH(QString, last);
+        QFETCH(bool, come);
+        const std::filesystem::path root = runs_->path().toStdString();
+        const RunFolder other(root / "other");
+        std::filesystem::create_directory(other.path());
+        write_json(other.config(), {{"preset", "quick"}});
+        QLocalServer supervisor;
+        QVERIFY(supervisor.listen(runs_->filePath("socket")));
+        RunLink{0, supervisor.fullServerName().toStdString()}.write(other.path());
+        std::ofstream(other.events()) << R"({"type":"hello","run":1})" << '\n'
+                                      << R"({"type":"phase","phase":"paused"})" << '\n'
+                                      << last.toStdString() << '\n';
+        QVERIFY(is_supervised(other.path()));
+        const auto turn = RunQueue(root).ask("mine");
+        QVERIFY(turn.has_value());
+        QCOMPARE(turn->come, come);
+    }
+
+    void a_slash_behind_a_run_does_not_count() {
+        ServeProcess serve(runs_->path());
+        const auto path = start(serve, 1, false, "slash");
+        QVERIFY(comes_to(path, "finished"));
+        QVERIFY(QTest::qWaitFor([&] { return !is_supervised(path); }, patient));
+        QCOMPARE(serve.get("report", {{"path", path + "/"}}).at("name"),
+                 Json(std::filesystem::path(path).filename().string() + "-report.zip"));
+        QCOMPARE(
+            serve.get("resume", {{"path", path + "/"}, {"set", {{"epochs", 2}}}, {"queue", true}}).value("path", ""),
+            path);
+        QVERIFY(comes_to(path, "finished"));
+        QVERIFY(!std::filesystem::exists(std::filesystem::path(path) / "queue.lock"));
+        QVERIFY(!std::filesystem::exists(std::filesystem::path(path) / "queue.json"));
+        QVERIFY(QTest::qWaitFor([&] { return !is_supervised(path); }, patient));
+        const auto trash = serve.get("delete", {{"path", path + "/"}, {"keep", true}}).value("trash", "");
+        QCOMPARE(serve.get("restore", {{"trash", trash + "/"}}), Json({{"path", path}}));
     }
 
     void a_report_holds_what_is_needed() {
