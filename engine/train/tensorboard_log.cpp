@@ -70,6 +70,7 @@ void TensorBoardLog::work() {
         const auto events = std::exchange(waiting_, {});
         lock.unlock();
         std::string fault;
+        errno = 0; // an old one would be taken for the reason
         try {
             for (const auto& event : events)
                 write(event);
@@ -102,8 +103,9 @@ void TensorBoardLog::write(const Json& event) {
         write_evaluation(event);
     else if (type == "resources")
         write_resources(event);
-    else if (const auto step = event.value("from_step", std::int64_t{0}); step > 0)
-        append(tensorboard::session_start(event.value("time", 0.0), step + 1), event.value("time", 0.0));
+    else // also from the very first step: an earlier worker may have died before its first checkpoint
+        append(tensorboard::session_start(event.value("time", 0.0), event.value("from_step", std::int64_t{0}) + 1),
+               event.value("time", 0.0));
 }
 
 void TensorBoardLog::append(const std::string& message, double time) {

@@ -188,7 +188,7 @@ private slots:
         const auto files = files_of(run.folder().tensorboard());
         QCOMPARE(files.size(), std::size_t{1});
         const auto& values = files[0].values;
-        QCOMPARE(files[0].session_start, std::int64_t{0});
+        QCOMPARE(files[0].session_start, std::int64_t{1});
         const auto steps = log.steps();
         const auto loss = log.column("loss"), accuracy = log.column("accuracy"), rate = log.column("learning_rate");
         QCOMPARE(values.at("loss/train").size(), steps.size());
@@ -218,6 +218,24 @@ private slots:
         QCOMPARE(before.rbegin()->first + 1, after.begin()->first);
         QCOMPARE(files[1].session_start, after.begin()->first); // TensorBoard drops what the first may have beyond
         QCOMPARE(after.rbegin()->first, second.steps().back());
+    }
+
+    /// It died before its first checkpoint: the next one begins anew, and TensorBoard has to forget the first one's
+    /// steps.
+    void a_run_that_begins_again_says_so() {
+        QTemporaryDir folder;
+        const auto path = std::filesystem::path(folder.path().toStdString()) / "tensorboard";
+        for (int start = 0; start < 2; ++start) {
+            TensorBoardLog log(path);
+            auto back = make_event("superseded");
+            back["from_step"] = 0;
+            log.take(back);
+            log.take(steps_event(1, 5));
+        }
+        const auto files = files_of(path);
+        QCOMPARE(files.size(), std::size_t{2});
+        QCOMPARE(files[1].session_start, std::int64_t{1});
+        QCOMPARE(files[1].values.at("loss/train").size(), std::size_t{5});
     }
 
     void it_can_be_turned_off() {
