@@ -73,12 +73,13 @@ public:
         connect(process_, &QProcess::finished, this, [this] { ended(death()); });
         connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
             if (error == QProcess::FailedToStart)
-                ended("The program cannot start itself for this request: " + process_->errorString().toStdString() +
-                      ".");
+                failed_to_start();
         });
         timer_.setSingleShot(true);
         connect(&timer_, &QTimer::timeout, this, [this] { end(); });
         process_->start(QCoreApplication::applicationFilePath(), {"answer"});
+        if (process_->state() == QProcess::NotRunning && !ending_) // not every failure is signalled
+            failed_to_start();
     }
     /// A child deep in a driver's call does not even heed SIGKILL before that call returns, and nobody waits for it.
     ~Child() override {
@@ -94,9 +95,12 @@ public:
     [[nodiscard]] bool works_for(const Talk* talk) const { return talk_.get() == talk; }
 
     void begin(const protocol::Request& request, std::shared_ptr<Talk> talk) {
+        if (ending_) // it could not even start
+            return talk->end(why_);
         timer_.stop();
         talk_ = std::move(talk);
         busy_ = true;
+        request_ = request.name;
         for (const auto& line : protocol::to_lines(to_message(request)))
             process_->write(line.data(), static_cast<qint64>(line.size()));
     }
@@ -138,19 +142,29 @@ private:
         else
             done_(this);
     }
+    void failed_to_start() {
+        ended("The program cannot start itself for this request: " + process_->errorString().toStdString() +
+              ". Close other programs and try again.");
+    }
     void ended(std::string why) {
         read();
+        why_ = std::move(why);
         if (talk_)
-            talk_->end(std::move(why));
+            talk_->end(why_);
         ending_ = true;
         deleteLater();
     }
     std::string death() {
         const auto said = last_line(process_->readAllStandardError());
-        return "The process that asks the devices ended unexpectedly (" +
-               (process_->exitStatus() == QProcess::CrashExit ? "signal " : std::string("exit code ")) +
-               std::to_string(process_->exitCode()) + (said.empty() ? "" : ": " + said) +
-               "). Choose the cpu backend, or install the GPU's driver and this program again.";
+        const auto how = " ended unexpectedly (" +
+                         (process_->exitStatus() == QProcess::CrashExit ? "signal " : std::string("exit code ")) +
+                         std::to_string(process_->exitCode()) + (said.empty() ? "" : ": " + said) + "). ";
+        if (request_.empty() || request_ == "probe" || request_ == "plan") // they do little but ask the devices
+            return "The process that asks the devices" + how +
+                   "Choose the cpu backend, or install the GPU's driver and this program again.";
+        return "The process that answered \"" + request_ + "\"" + how +
+               "If memory ran out, close other programs or choose a smaller set; if the GPU's driver failed, choose "
+               "the cpu backend.";
     }
 
     QProcess* process_;
@@ -158,6 +172,8 @@ private:
     QTimer timer_;
     std::shared_ptr<Talk> talk_;
     bool busy_ = false, ending_ = false;
+    std::string request_; ///< the latest one
+    std::string why_;     ///< it has ended
     protocol::LineReader reader_{[this](const Json& message) { take(message); }};
 };
 

@@ -3,8 +3,11 @@
 #include "schema_check.h"
 #include "serve_runs.h"
 
+#include <sys/resource.h>
+
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -66,6 +69,18 @@ Json device_of(const Json& answer, const char* backend, std::size_t number = 0) 
 
 std::string error_of(const Json& answer) { return protocol::text_at(answer.value("error", Json::object()), "text"); }
 int code_of(const Json& answer) { return answer.value("error", Json::object()).value("code", 0); }
+
+/// One of the process's children; 0 where it has none, or the system does not say.
+qint64 child_of(qint64 process) {
+    const QString tasks = QString("/proc/%1/task").arg(process);
+    for (const auto& task : QDir(tasks).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+        QFile list(tasks + "/" + task + "/children");
+        if (list.open(QIODevice::ReadOnly))
+            if (const auto ids = list.readAll().simplified().split(' '); !ids.value(0).isEmpty())
+                return ids.value(0).toLongLong();
+    }
+    return 0;
+}
 
 /// A plan that a GPU may be asked for.
 Json wish(const char* backend = "auto") {
@@ -153,8 +168,56 @@ private slots:
         QVERIFY(device_of(serve.get("probe"), "cuda").value("usable", false));
         const auto answer = serve.get("plan", wish());
         QCOMPARE(code_of(answer), 4);
-        QVERIFY2(QString::fromStdString(error_of(answer)).contains("ended unexpectedly (signal 11"),
-                 error_of(answer).c_str());
+        const auto text = QString::fromStdString(error_of(answer));
+        QVERIFY2(text.contains("ended unexpectedly (signal 11") && text.contains("install the GPU's driver"),
+                 qPrintable(text));
+        QVERIFY(serve.get("plan", wish("cpu")).contains("parameters"));
+    }
+
+    /// As the system does it when memory runs out.
+    void an_evaluation_that_is_killed_says_what_to_do() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
+        auto config = tiny_config(1);
+        config["backend"] = "cpu";
+        const auto path = serve.get("start", {{"config", config}}).value("path", std::string());
+        QVERIFY(QTest::qWaitFor([&] { return state_of(path) == "finished"; }, patient));
+        const auto id = serve.ask("confusion", {{"checkpoint", path + "/checkpoints/last.safetensors"},
+                                                {"data", "synthetic:1x16x16,2,2000000"},
+                                                {"part", "train"},
+                                                {"backend", "cpu"}});
+        QTRY_VERIFY_WITH_TIMEOUT(!serve.progress_of(id).empty(), ServeProcess::patient);
+        const auto child = child_of(serve.process().processId());
+        if (child == 0)
+            QSKIP("This system does not tell a process's children.");
+        ::kill(static_cast<pid_t>(child), SIGKILL);
+        const auto answer = serve.answer(id);
+        QCOMPARE(code_of(answer), 4);
+        QCOMPARE(error_of(answer),
+                 std::string("The process that answered \"confusion\" ended unexpectedly (signal 9). If "
+                             "memory ran out, close other programs or choose a smaller set; if the "
+                             "GPU's driver failed, choose the cpu backend."));
+    }
+
+    /// The system leaves no room for the pipes to a child.
+    void a_child_that_cannot_start_is_an_error() {
+        const Installed installed;
+        ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
+        QVERIFY(serve.get("plan", wish("cpu")).contains("parameters")); // serve has opened all that it needs
+        auto refused = wish("cpu")["config"];
+        refused["epochs"] = 0;
+        QCOMPARE(code_of(serve.get("start", {{"config", refused}})), 2); // but its child is let go
+        const auto pid = static_cast<pid_t>(serve.process().processId());
+        rlim_t open = 0; // of its files, without a gap
+        while (QFileInfo(QString("/proc/%1/fd/%2").arg(pid).arg(open)).isSymLink())
+            ++open;
+        rlimit before{};
+        QCOMPARE(prlimit(pid, RLIMIT_NOFILE, nullptr, &before), 0);
+        const rlimit hardly_any{open + 2, before.rlim_max};
+        QCOMPARE(prlimit(pid, RLIMIT_NOFILE, &hardly_any, nullptr), 0);
+        const auto text = QString::fromStdString(error_of(serve.get("plan", wish("cpu"))));
+        QVERIFY2(text.contains("cannot start itself"), qPrintable(text));
+        QCOMPARE(prlimit(pid, RLIMIT_NOFILE, &before, nullptr), 0);
         QVERIFY(serve.get("plan", wish("cpu")).contains("parameters"));
     }
 
@@ -203,13 +266,7 @@ private slots:
             ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("hang later"));
             serve.ask("plan", wish());
             QTRY_VERIFY_WITH_TIMEOUT(installed.asked().contains("made"), ServeProcess::patient);
-            for (const auto& task : QDir(QString("/proc/%1/task").arg(serve.process().processId()))
-                                        .entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-                QFile list(QString("/proc/%1/task/%2/children").arg(serve.process().processId()).arg(task));
-                if (list.open(QIODevice::ReadOnly))
-                    if (const auto ids = list.readAll().simplified().split(' '); !ids.value(0).isEmpty())
-                        child = ids.value(0).toLongLong();
-            }
+            child = child_of(serve.process().processId());
             if (child == 0)
                 QSKIP("This system does not tell a process's children.");
             serve.process().kill(); // not even time to say farewell
