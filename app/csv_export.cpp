@@ -74,10 +74,7 @@ struct CsvExport::Rows {
 
 CsvExport::CsvExport(QObject* parent) : QObject(parent) { writer_.setMaxThreadCount(1); }
 
-CsvExport::~CsvExport() {
-    ++job_;
-    writer_.waitForDone();
-}
+CsvExport::~CsvExport() = default;
 
 void CsvExport::start(const QString& file, std::vector<Column> columns) {
     if (is_busy())
@@ -87,18 +84,21 @@ void CsvExport::start(const QString& file, std::vector<Column> columns) {
     clock_ = columns_.empty() ? nullptr : columns_.front().clock;
     if (std::ranges::any_of(columns_, [this](const Column& column) { return column.clock != clock_; }))
         clock_ = nullptr;
-    file_ = std::make_unique<QSaveFile>(file);
+    file_ = std::make_shared<QSaveFile>(file);
     if (!file_->open(QIODevice::WriteOnly))
-        return stop(tr("%1 could not be written: %2").arg(file, file_->errorString()));
+        return fail(tr("%1 could not be written: %2").arg(file, file_->errorString()));
+    all_copied_ = false;
     copy_rows();
 }
 
 void CsvExport::stop(const QString& why) {
-    if (!is_busy())
-        return;
+    if (is_busy() && !all_copied_)
+        fail(why);
+}
+
+void CsvExport::fail(const QString& why) {
     ++job_;
-    writer_.waitForDone(); // at most some rows
-    file_.reset();         // unfinished: it leaves nothing
+    file_.reset(); // unfinished it leaves nothing; where rows are being written, once they are
     emit failed(why);
 }
 
@@ -135,11 +135,12 @@ void CsvExport::copy_rows() {
         for (std::size_t i = 0; i < columns_.size(); ++i)
             rows->values.push_back(steps[i] == step ? std::optional(value_of(columns_[i], next_[i]++)) : std::nullopt);
     }
+    all_copied_ = rows->last;
     write(std::move(rows));
 }
 
 void CsvExport::write(std::shared_ptr<Rows> rows) {
-    writer_.start([this, rows, file = file_.get(), job = job_] {
+    writer_.start([this, rows, file = file_, job = job_] {
         const std::string text = rows->text();
         bool sound = file->write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size());
         if (sound && rows->last)
@@ -152,7 +153,7 @@ void CsvExport::write(std::shared_ptr<Rows> rows) {
                     return;
                 const QString name = file_->fileName();
                 if (!problem.isEmpty())
-                    return stop(tr("%1 could not be written: %2").arg(name, problem));
+                    return fail(tr("%1 could not be written: %2").arg(name, problem));
                 if (!last)
                     return copy_rows();
                 file_.reset();

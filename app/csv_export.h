@@ -32,7 +32,8 @@ public:
     /// or stop(). Nothing happens while another file is being written.
     void start(const QString& file, std::vector<Column> columns);
     [[nodiscard]] bool is_busy() const { return file_ != nullptr; }
-    void stop(const QString& why); ///< no file comes of it
+    /// No file comes of it, unless all values have been copied: then the curves are needed no more, and `done` follows.
+    void stop(const QString& why);
 
 signals:
     void done(const QString& file);
@@ -40,15 +41,17 @@ signals:
 
 private:
     struct Rows;
+    void fail(const QString& why);
     void copy_rows();
     void write(std::shared_ptr<Rows> rows);
 
     std::vector<Column> columns_;
     std::vector<std::size_t> next_; ///< of each column: the first sample that is not written
     const StepClock* clock_ = nullptr;
-    QThreadPool writer_; ///< of one thread
-    std::unique_ptr<QSaveFile> file_;
-    int job_ = 0; ///< what comes back of an older one is dropped
+    std::shared_ptr<QSaveFile> file_; ///< the writer has it too while it writes
+    bool all_copied_ = false;
+    int job_ = 0;        ///< what comes back of an older one is dropped
+    QThreadPool writer_; ///< of one thread; the last member: what it still writes ends before the others do
 };
 
 /// The columns of these plots: of what is smoothed also the raw values.
