@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "main_menu.h"
 
+#include "run_page.h"
+
 #include <QActionGroup>
 
 namespace espalier {
@@ -51,7 +53,7 @@ void MainMenu::add_run_menu() {
 void MainMenu::add_view_menu() {
     auto* view = addMenu(tr("View"));
     int index = 0;
-    for (const QString& tab : {tr("Live"), tr("Setup"), tr("Layers"), tr("Results"), tr("Log")}) {
+    for (const QString& tab : RunPage::tab_titles()) {
         add(view, tab, QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + index)),
             [this, index] { emit tab_requested(index); });
         ++index;

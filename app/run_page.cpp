@@ -99,7 +99,7 @@ RunPage::RunPage(QWidget* parent)
     tabs_->setDrawBase(false);
     tabs_->setObjectName(QStringLiteral("tabs"));
     tabs_->setAccessibleName(tr("Views of the run"));
-    for (const QString& name : {tr("Live"), tr("Setup"), tr("Layers"), tr("Network"), tr("Results"), tr("Log")})
+    for (const QString& name : tab_titles())
         tabs_->addTab(name);
     auto* rule = new QFrame;
     rule->setObjectName(QStringLiteral("tabRule"));
@@ -255,6 +255,10 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
     if (run_->on_gpu())
         arithmetic.push_back({tr("utilisation"), Role::series3, &source.utilisation, Shape::dash, true});
     plots_->gflops()->set_curves(std::move(arithmetic));
+}
+
+QStringList RunPage::tab_titles() {
+    return {tr("Live"), tr("Setup"), tr("Layers"), tr("Network"), tr("Results"), tr("Log")};
 }
 
 void RunPage::show_tab(int index) {

@@ -46,6 +46,7 @@ public:
     void refresh();
     void redraw_plots(); ///< at once, whatever the pace
 
+    [[nodiscard]] static QStringList tab_titles();
     void show_tab(int index); ///< from 0; beyond the last: nothing happens
     [[nodiscard]] int tab_count() const;
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
