@@ -23,10 +23,6 @@ void ComparedRuns::compare(const QStringList& paths) {
         if (RunModel* open = store_->opened(path)) {
             run->open = open;
             open->set_smoothing(smoothing_);
-            connect(open, &QObject::destroyed, this, [this] {
-                emit about_to_change();
-                emit changed();
-            });
         } else {
             attach(run);
         }
@@ -38,12 +34,9 @@ void ComparedRuns::compare(const QStringList& paths) {
 
 void ComparedRuns::clear() {
     emit about_to_change();
-    for (const auto& run : runs_) {
+    for (const auto& run : runs_)
         if (run->request > 0)
             machine_->cancel(run->request);
-        if (run->open)
-            run->open->disconnect(this);
-    }
     runs_.clear();
 }
 

@@ -17,6 +17,7 @@
 #include <QTableWidget>
 #include <QTemporaryDir>
 #include <cmath>
+#include <optional>
 #include <set>
 
 using namespace espalier;
@@ -194,6 +195,19 @@ private slots:
                  lines[0].constData()); // no epoch: the runs have clocks of their own
         QCOMPARE(lines.size(), 756 + 2);
         QVERIFY(!lines[430].split(',')[3].isEmpty() && lines[431].split(',')[3].isEmpty()); // where grow-2 ended
+    }
+
+    void a_window_that_closes_draws_no_more() { // the list of runs ends before the page does
+        std::optional<WindowDriver> driver(engine);
+        QVERIFY(wait_for_runs(*driver, 2));
+        click_run(*driver, 0);
+        QVERIFY(driver->wait_for_state(RunState::finished));
+        click_run(*driver, 1, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(*driver));
+        int changes = 0;
+        connect(&page(*driver)->runs(), &ComparedRuns::changed, this, [&] { ++changes; });
+        driver.reset();
+        QCOMPARE(changes, 0);
     }
 
     void one_run_alone_is_told_how() {
