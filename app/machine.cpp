@@ -49,6 +49,7 @@ void Machine::use(const MachineSpec& spec) {
     failures_ = 0;
     capabilities_.clear();
     const QString left = tr("%1 was left for %2.").arg(name(), spec.title());
+    down_ = left;
     spec_ = spec;
     make_link();
     fail_all(left);
@@ -61,15 +62,15 @@ bool Machine::can(const char* request) const {
 
 void Machine::start() {
     retry_.stop();
-    given_up_.reset();
+    down_.reset();
     QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection);
 }
 
 std::int64_t Machine::request(const char* name, Json arguments, Handlers handlers) {
     const std::int64_t id = next_id_++;
     open_[id] = std::move(handlers);
-    if (given_up_) { // nothing is on its way that could answer
-        waiting_.push_back({Message::Kind::error, id, Json{{"text", given_up_->toStdString()}}, {}, {}});
+    if (down_) { // the link would drop it
+        waiting_.push_back({Message::Kind::error, id, Json{{"text", down_->toStdString()}}, {}, {}});
         return id;
     }
     QMetaObject::invokeMethod(
@@ -157,9 +158,8 @@ void Machine::lose(const QString& reason, bool may_return) {
     connected_ = false;
     ++failures_;
     const bool again = may_return && (failures_ <= most_failures || !is_here());
+    down_ = reason;
     fail_all(reason);
-    if (!again)
-        given_up_ = reason;
     if (again) // before anybody hears of it, who may use another machine
         retry_.start(std::min(first_pause_ms << std::min(failures_ - 1, 10), longest_pause_ms));
     emit lost(reason, again);

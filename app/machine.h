@@ -73,7 +73,7 @@ private:
     ServeLink* link_ = nullptr;
     QTimer retry_;
     QString noise_, build_;
-    std::optional<QString> given_up_; ///< why nothing is tried until start()
+    std::optional<QString> down_; ///< why nothing answers until start()
     std::deque<Message> waiting_;
     std::map<std::int64_t, Handlers> open_;
     std::int64_t next_id_ = 1;

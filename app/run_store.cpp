@@ -194,7 +194,7 @@ const RunOverview* RunStore::overview(const QString& path) const {
 void RunStore::reattach_all() {
     reload();
     for (auto& [path, model] : models_)
-        if (is_active(path) && !attached_.contains(path))
+        if ((is_active(path) || is_loading(path)) && !attached_.contains(path))
             attach(path); // the events from the beginning replace what is there
 }
 

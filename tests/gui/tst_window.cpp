@@ -19,6 +19,7 @@
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTabBar>
 #include <QTemporaryDir>
@@ -390,6 +391,28 @@ private slots:
     void an_engine_that_is_not_there_is_said() {
         WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
         QTRY_VERIFY(message(driver).contains(QStringLiteral("/no/such/espalier-train")));
+    }
+
+    void what_is_asked_between_two_tries_is_answered() {
+        Machine machine({QStringLiteral("/no/such/espalier-train"), {}});
+        QSignalSpy lost(&machine, &Machine::lost);
+        const auto wait = [&](const auto& over) {
+            return QTest::qWaitFor([&] {
+                machine.take(5);
+                return over();
+            });
+        };
+        machine.start();
+        QVERIFY(wait([&] { return lost.size() == 1; }));
+        QString answer;
+        int cancelled_answers = 0;
+        machine.request("runs", Json::object(), {{}, [&](const QString& text, int) { answer = text; }, {}, {}});
+        machine.cancel(
+            machine.request("runs", Json::object(), {{}, [&](const QString&, int) { ++cancelled_answers; }, {}, {}}));
+        QVERIFY(answer.isEmpty()); // not from inside of request()
+        QVERIFY(wait([&] { return !answer.isEmpty(); }));
+        QCOMPARE(answer, lost.front().front().toString());
+        QCOMPARE(cancelled_answers, 0);
     }
 
     void an_engine_that_dies_is_started_again() {
