@@ -25,10 +25,7 @@ RunMenu::RunMenu(RunRail* rail, RunStore* store, RunActions* actions, QWidget* w
     : QObject(window), rail_(rail), store_(store), actions_(actions), window_(window) {
     connect(rail, &RunRail::menu_requested, this, &RunMenu::show);
     connect(rail, &RunRail::rename_requested, store, &RunStore::rename);
-    connect(rail, &RunRail::delete_requested, this, [this](const QString& path) {
-        if (!store_->is_active(path))
-            store_->remove(path);
-    });
+    connect(rail, &RunRail::delete_requested, store, &RunStore::remove);
     connect(rail, &RunRail::queue_order_wanted, store, &RunStore::order_queue);
     connect(rail, &RunRail::queue_remove_requested, this, [this](const QString& path) {
         store_->command(path, QStringLiteral("stop"), [this] { store_->reload(); });

@@ -54,7 +54,8 @@ public:
     void annotate(const QString& path, const QStringList& tags, const QString& notes);
     [[nodiscard]] bool is_writing() const { return writing_ > 0; } ///< a name or notes are on their way
     void order_queue(const QStringList& paths);
-    /// Takes it from the list at once, and into the machine's trash: `trashed`.
+    /// Takes it from the list at once, and into the machine's trash: `trashed`. `failed` if it has not ended, or could
+    /// not be brought back.
     void remove(const QString& path);
     void restore(const QString& trash);
     /// A zip for a report of a fault, and a name for it.

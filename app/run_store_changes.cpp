@@ -89,6 +89,13 @@ void RunStore::remove(const QString& path) {
     if (!found)
         return;
     const QString name = found->name;
+    if (is_active(path))
+        return emit failed(tr("%1 has not ended. Stop it first: then it can be deleted.").arg(name));
+    if (!can("restore"))
+        return emit failed(
+            tr("The engine of %1 is older: it could not bring %2 back. Nothing is deleted; its folder is "
+               "%3.")
+                .arg(machine_->name(), name, path));
     hidden_.insert(path);
     std::erase_if(runs_, [&](const RunEntry& run) { return run.id == path; });
     emit runs_changed();

@@ -16,6 +16,7 @@
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 //   --more-runs N        N more finished runs of before
 //   --overview           the newest run of before is so long that its overview alone ever comes
+//   --no-restore         it says what it can do, and that a deleted run comes back is not among it
 //   --slow-past          the newest run is at work, and its past does not come before it has been stopped
 #include "sample_run.h"
 #include "worker/protocol.h"
@@ -42,7 +43,7 @@ namespace {
 struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
-    bool gpu = false, two_gpus = false, overview = false;
+    bool gpu = false, two_gpus = false, overview = false, no_restore = false;
     int more_runs = 0;
     std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
 };
@@ -580,6 +581,7 @@ int main(int argc, char** argv) {
         options.mute |= word == "--mute";
         options.long_past |= word == "--long-past";
         options.gpu |= word == "--gpu";
+        options.no_restore |= word == "--no-restore";
         options.overview |= word == "--overview";
         options.two_gpus |= word == "--two-gpus";
         if (word == "--fall-back-at")
@@ -599,6 +601,8 @@ int main(int argc, char** argv) {
     if (!options.mute) {
         Json hello = protocol::make_event("hello");
         hello["protocol"] = options.version;
+        if (options.no_restore)
+            hello["capabilities"] = {"attach", "runs", "delete", "presets", "probe"};
         output.write(hello);
     }
     { // a finished and a failed run of before

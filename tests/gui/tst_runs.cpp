@@ -59,6 +59,11 @@ bool choose_for_run(WindowDriver& driver, int row, const char* action) {
     return choose(driver, runs(driver), runs(driver)->visualItemRect(runs(driver)->item(row)).center(), action);
 }
 
+QString message(WindowDriver& driver) {
+    auto* band = driver.find(QStringLiteral("message"));
+    return band->isVisible() ? band->accessibleName() : QString();
+}
+
 bool queue_one(WindowDriver& driver) {
     driver.key(Qt::Key_N, Qt::ControlModifier);
     return driver.click(QStringLiteral("preset-quick")) && driver.click(QStringLiteral("addToQueue")) &&
@@ -255,9 +260,23 @@ private slots:
         QVERIFY(driver.wait_for_step(10));
         runs(driver)->setFocus();
         QTest::keyClick(runs(driver), Qt::Key_Delete);
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("has not ended")));
         QVERIFY(!choose_for_run(driver, 0, "runDelete"));
         QCOMPARE(names(driver).size(), 3);
         QVERIFY(driver.run());
+    }
+
+    void what_could_not_be_brought_back_is_not_deleted() {
+        WindowDriver driver(engine, {QStringLiteral("--no-restore")});
+        QTRY_COMPARE(names(driver).size(), 2);
+        click_run(driver, 0);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        runs(driver)->setFocus();
+        QTest::keyClick(runs(driver), Qt::Key_Delete);
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("older")));
+        driver.window->runs()->reload();
+        QTest::qWait(200);
+        QCOMPARE(names(driver).size(), 2);
     }
 
     void a_report_is_saved_as_a_zip() {
@@ -280,8 +299,8 @@ private slots:
         WindowDriver driver(engine);
         QTRY_COMPARE(names(driver).size(), 2);
         QVERIFY(choose_for_run(driver, 0, "runCommand"));
-        QTRY_VERIFY(QApplication::clipboard()->text().startsWith(
-            QStringLiteral("espalier-train run --name /fake/runs/quick-1 --set epochs=12 --set network.network=quick")));
+        QTRY_VERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral(
+            "espalier-train run --name /fake/runs/quick-1 --set epochs=12 --set network.network=quick")));
     }
 };
 
