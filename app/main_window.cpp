@@ -329,7 +329,9 @@ void MainWindow::use_machine(const MachineSpec& spec) {
 
 void MainWindow::show_page(QWidget* page) {
     pages_->setCurrentWidget(page);
-    page->setFocus();       // no control is marked before a key asks for one
+    const bool from_list = rail_->list_has_focus() && (page == run_page_ || page == compare_);
+    if (!from_list)         // whose keys go on to the next run
+        page->setFocus();   // no control is marked before a key asks for one
     if (page == compare_) { // its runs stay selected
         update_controls();
         return;

@@ -4,6 +4,8 @@
 #include "queue_list.h"
 #include "run_delegate.h"
 
+#include <QApplication>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -105,6 +107,7 @@ RunRail::RunRail(QWidget* parent)
         if (!current().isEmpty())
             emit delete_requested(current());
     });
+    list_->installEventFilter(this);
     list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     connect(list_, &QListWidget::itemSelectionChanged, this, [this] {
         const QStringList ids = selected();
@@ -189,6 +192,21 @@ QString RunRail::current() const {
 }
 
 int RunRail::count() const { return list_->count(); }
+
+bool RunRail::list_has_focus() const {
+    const QWidget* focused = QApplication::focusWidget();
+    return focused && (focused == list_ || list_->isAncestorOf(focused));
+}
+
+bool RunRail::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != list_ || event->type() != QEvent::KeyPress)
+        return QWidget::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() != Qt::Key_Space || key->modifiers() != Qt::NoModifier)
+        return false;
+    event->ignore(); // it goes on to the parents
+    return true;
+}
 
 void RunRail::focus_search() { search_->setFocus(Qt::ShortcutFocusReason); }
 

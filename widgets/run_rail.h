@@ -31,6 +31,7 @@ public:
     void set_selected(const QStringList& ids);
     [[nodiscard]] QStringList selected() const;
     [[nodiscard]] int count() const;
+    [[nodiscard]] bool list_has_focus() const; ///< or the name that is edited in it
     void focus_search();
     void rename(const QString& id); ///< begins to edit its name in place
     [[nodiscard]] QueueList* queue() const { return queue_; }
@@ -44,6 +45,10 @@ signals:
     void delete_requested(const QString& id);
     void queue_order_wanted(const QStringList& ids);
     void queue_remove_requested(const QString& id);
+
+protected:
+    /// Space alone is the window's: it pauses and resumes.
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void filter();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What one does with runs in the rail: queue, search, rename, tag, note, delete and bring back. A stand-in for the
 // engine answers; the same over the real one is in tst_real_run.
+#include "compare_page.h"
 #include "queue_list.h"
 #include "run_rail.h"
 #include "watched_test.h"
@@ -176,7 +177,7 @@ private slots:
         QTRY_COMPARE(names(driver).size(), 2);
         click_run(driver, 0);
         QTRY_VERIFY(driver.run());
-        QTest::keyClick(runs(driver), Qt::Key_F2);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_F2);
         auto* edit = driver.find<QLineEdit>(QStringLiteral("renameRun"));
         QVERIFY(edit && edit->hasFocus());
         QTest::keyClicks(edit, QStringLiteral("a better name"));
@@ -236,8 +237,7 @@ private slots:
         QTRY_COMPARE(names(driver).size(), 2);
         click_run(driver, 0);
         QVERIFY(driver.wait_for_state(RunState::finished));
-        runs(driver)->setFocus();
-        QTest::keyClick(runs(driver), Qt::Key_Delete);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Delete);
         QCOMPARE(names(driver), QStringList{QStringLiteral("grow-2")}); // at once
         QVERIFY(driver.find(QStringLiteral("preset-quick"))->isVisible());
         auto* band = driver.find(QStringLiteral("deleteUndo"));
@@ -251,6 +251,23 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::finished));
         QVERIFY(choose_for_run(driver, row, "runDelete"));
         QTRY_COMPARE(names(driver), QStringList{QStringLiteral("grow-2")});
+    }
+
+    void the_list_keeps_its_keys() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+        click_run(driver, 1);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Up);
+        QVERIFY(driver.wait_for_state(RunState::running));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down, Qt::ShiftModifier);
+        QTRY_VERIFY(driver.find(QStringLiteral("compareClose"))->isVisible());
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down, Qt::ShiftModifier);
+        QTRY_COMPARE(driver.window->compare_page()->runs().size(), std::size_t{3});
     }
 
     void a_run_that_trains_cannot_be_deleted() {
