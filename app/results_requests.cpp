@@ -31,6 +31,12 @@ ResultsRequests::ResultsRequests(Machine* machine, ResultsView* view, QObject* p
     connect(view, &ResultsView::confusion_wanted, this, &ResultsRequests::ask_confusion);
     connect(view, &ResultsView::confusion_cancelled, this, [this] { machine_->cancel(confusion_); });
     connect(view, &ResultsView::images_wanted, this, &ResultsRequests::ask_images);
+    connect(view, &ResultsView::images_cancelled, this, [this] { machine_->cancel(images_); });
+    connect(view, &ResultsView::prediction_cancelled, this, [this] {
+        machine_->cancel(prediction_);
+        ++predictions_;
+        ++previews_;
+    });
     connect(view, &ResultsView::prediction_wanted, this, &ResultsRequests::ask_prediction);
     connect(view, &ResultsView::preview_wanted, this, &ResultsRequests::load_preview);
 }

@@ -116,10 +116,14 @@ ResultsView::ResultsView(QWidget* parent)
     connect(again_, &QPushButton::clicked, this, [this] { ask(-1, true); });
     connect(cancel_, &QPushButton::clicked, this, [this] {
         emit confusion_cancelled();
-        set_stage(Stage::unknown, tr("Evaluate the checkpoint to see what it confuses."));
+        clear_results();
     });
-    for (QComboBox* choice : {checkpoint_, part_})
-        connect(choice, &QComboBox::activated, this, [this] { ask(evaluated_unasked); });
+    connect(checkpoint_, &QComboBox::activated, this, [this] {
+        prediction_->clear(); // it was another network's
+        emit prediction_cancelled();
+        ask(evaluated_unasked);
+    });
+    connect(part_, &QComboBox::activated, this, [this] { ask(evaluated_unasked); });
     connect(prediction_, &PredictionPanel::choose_requested, this, &ResultsView::choose_image);
     connect(prediction_, &PredictionPanel::image_dropped, this, &ResultsView::predict);
     connect(checkpoint_now_, &QPushButton::clicked, this,
@@ -251,8 +255,8 @@ QWidget* ResultsView::make_details() {
 }
 
 void ResultsView::show_run(RunModel* run) {
-    if (run_ && run_ != run)
-        emit confusion_cancelled();
+    emit confusion_cancelled(); // what is on its way belongs to the run of before
+    emit prediction_cancelled();
     run_ = run;
     asked_ = asked_after_end_ = has_checkpoint_ = false;
     checkpoint_->setCurrentIndex(0);
@@ -265,6 +269,7 @@ void ResultsView::show_run(RunModel* run) {
 }
 
 void ResultsView::clear_results() {
+    emit images_cancelled();
     matrix_->set_counts({});
     classes_->set_rows({});
     images_->set_images({}, 0);
@@ -317,6 +322,7 @@ void ResultsView::ask(double most, bool again) {
         arguments["most"] = static_cast<std::int64_t>(most);
     if (again)
         arguments["again"] = true;
+    emit images_cancelled(); // of the answer of before
     set_stage(Stage::asking, most == 0 ? QString() : tr("Evaluating…"));
     emit confusion_wanted(arguments);
 }

@@ -47,7 +47,9 @@ signals:
     void confusion_wanted(const Json& arguments);
     void confusion_cancelled();
     void images_wanted(const Json& arguments);
+    void images_cancelled();
     void prediction_wanted(const Json& arguments);
+    void prediction_cancelled(); ///< and the preview of its image
     void preview_wanted(const QString& file);
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
 

@@ -21,8 +21,10 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
+#include <QSignalSpy>
 #include <QTabBar>
 #include <QTemporaryDir>
+#include <array>
 #include <numeric>
 
 using namespace espalier;
@@ -203,6 +205,34 @@ private slots:
         QCOMPARE(words->text(), QStringLiteral("The data are gone."));
         QVERIFY(evaluate->isVisible());
         view.show_run(nullptr);
+    }
+
+    void what_is_on_its_way_ends_with_its_run() {
+        ResultsView view;
+        RunModel first(QStringLiteral("/first")), second(QStringLiteral("/second"));
+        for (RunModel* run : {&first, &second})
+            run->apply(read_event({{"type", "checkpoint"}, {"time", 1.0}, {"step", 10}, {"epoch", 1}, {"file", "x"}}));
+        const QSignalSpy confusion(&view, &ResultsView::confusion_cancelled);
+        const QSignalSpy images(&view, &ResultsView::images_cancelled);
+        const QSignalSpy prediction(&view, &ResultsView::prediction_cancelled);
+        view.show_run(&first);
+        view.refresh();
+        view.predict(QStringLiteral("/photos/cat.png"));
+        const auto before = std::array{confusion.size(), images.size(), prediction.size()};
+        view.show_run(&second);
+        QVERIFY(confusion.size() > before[0] && images.size() > before[1] && prediction.size() > before[2]);
+        // of another checkpoint the same image may be another thing
+        view.refresh();
+        view.predict(QStringLiteral("/photos/cat.png"));
+        view.show_prediction(Json{{"classes", Json::array({{{"name", "cat"}, {"probability", 0.9}}})}});
+        auto* bars = view.findChild<ProbabilityBars*>(QStringLiteral("predictionBars"));
+        QVERIFY(bars->accessibleDescription().contains(QStringLiteral("cat")));
+        const auto predictions = prediction.size();
+        auto* checkpoint = view.findChild<QComboBox*>(QStringLiteral("resultsCheckpoint"));
+        checkpoint->setCurrentIndex(1);
+        emit checkpoint->activated(1);
+        QVERIFY(!bars->accessibleDescription().contains(QStringLiteral("cat")));
+        QVERIFY(prediction.size() > predictions);
     }
 
     void a_matrix_is_walked_by_keys() {
