@@ -5,6 +5,7 @@
 #include "json_convert.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace espalier {
 
@@ -61,7 +62,8 @@ void RunStore::change_machine(const QString& id) {
     overviews_.clear();
     reloading_ = false;
     listed_.invalidate();
-    parked_.insert_or_assign(machine_id_, Parked{std::move(runs_), std::move(models_), std::move(loading_), hidden_});
+    parked_.insert_or_assign(machine_id_, Parked{std::move(runs_), std::move(models_), std::move(loading_), hidden_,
+                                                 std::exchange(unwritten_, {})});
     Parked now = std::move(parked_[id]);
     parked_.erase(id);
     machine_id_ = id;
@@ -69,6 +71,7 @@ void RunStore::change_machine(const QString& id) {
     models_ = std::move(now.models);
     loading_ = std::move(now.loading);
     hidden_ = std::move(now.hidden);
+    unwritten_ = std::move(now.unwritten);
     emit runs_changed();
 }
 
@@ -83,6 +86,11 @@ void RunStore::reload() {
                                for (const Json& item : *list)
                                    if (item.is_object() && !hidden_.contains(text_at(item, "path")))
                                        runs_.push_back(read_entry(item));
+                           for (RunEntry& run : runs_)
+                               if (const auto notes = unwritten_.find(run.id); notes != unwritten_.end()) {
+                                   run.tags = notes->second.tags;
+                                   run.notes = notes->second.text;
+                               }
                            update_entries();
                            emit runs_changed();
                        },

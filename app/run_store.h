@@ -90,12 +90,19 @@ private:
     void change_entry(const QString& path, const std::function<void(RunEntry&)>& change);
     void write(const char* request, Json arguments, std::function<void()> done);
 
+    struct Notes {
+        QStringList tags;
+        QString text;
+        int number = 0; ///< which change it was: the answer to an older one says nothing of it
+    };
+
     /// What is kept of a machine while another one is looked at.
     struct Parked {
         std::vector<RunEntry> runs;
         std::map<QString, std::unique_ptr<RunModel>> models;
         std::map<QString, bool> loading;
         QSet<QString> hidden;
+        std::map<QString, Notes> unwritten;
     };
 
     Machine* machine_;
@@ -107,6 +114,8 @@ private:
     std::map<QString, bool> loading_;
     std::map<QString, RunOverview> overviews_; ///< of those that are loading
     QSet<QString> hidden_;                     ///< deleted, while an older list may still name them
+    std::map<QString, Notes> unwritten_;       ///< by a person; an older list must not take their place
+    int notes_written_ = 0;
     int writing_ = 0;
     bool reloading_ = false;
     QElapsedTimer listed_; ///< since the list came

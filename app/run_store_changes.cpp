@@ -64,13 +64,17 @@ void RunStore::rename(const QString& path, const QString& name) {
 }
 
 void RunStore::annotate(const QString& path, const QStringList& tags, const QString& notes) {
+    const int number = ++notes_written_;
+    unwritten_.insert_or_assign(path, Notes{tags, notes, number});
     write("notes", Json{{"path", path.toStdString()}, {"tags", texts(tags)}, {"notes", notes.toStdString()}},
-          [this, path, tags, notes] {
-              change_entry(path, [&](RunEntry& run) {
-                  run.tags = tags;
-                  run.notes = notes;
-              });
+          [this, path, number] {
+              if (const auto mine = unwritten_.find(path); mine != unwritten_.end() && mine->second.number == number)
+                  unwritten_.erase(mine);
           });
+    change_entry(path, [&](RunEntry& run) {
+        run.tags = tags;
+        run.notes = notes;
+    });
 }
 
 void RunStore::order_queue(const QStringList& paths) {

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QSignalBlocker>
+#include <utility>
 
 namespace espalier {
 
@@ -41,13 +42,13 @@ NotesPanel::NotesPanel(QWidget* parent) : QWidget(parent), tags_(new QLineEdit),
     pause_.setSingleShot(true);
     pause_.setInterval(typing_ms);
     connect(&pause_, &QTimer::timeout, this, &NotesPanel::flush);
-    connect(tags_, &QLineEdit::textEdited, this, [this] { pause_.start(); });
+    connect(tags_, &QLineEdit::textEdited, this, &NotesPanel::wait_for_more);
     connect(tags_, &QLineEdit::editingFinished, this, &NotesPanel::flush);
-    connect(notes_, &QPlainTextEdit::textChanged, this, [this] { pause_.start(); });
+    connect(notes_, &QPlainTextEdit::textChanged, this, &NotesPanel::wait_for_more);
 }
 
 void NotesPanel::set_notes(const QString& id, const QStringList& tags, const QString& notes) {
-    if (id == id_ && pause_.isActive())
+    if (id == id_ && typed_)
         return;
     flush();
     id_ = id;
@@ -58,8 +59,13 @@ void NotesPanel::set_notes(const QString& id, const QStringList& tags, const QSt
         notes_->setPlainText(notes);
 }
 
+void NotesPanel::wait_for_more() {
+    typed_ = true;
+    pause_.start();
+}
+
 void NotesPanel::flush() {
-    if (!pause_.isActive() && sender() != &pause_)
+    if (!std::exchange(typed_, false))
         return;
     pause_.stop();
     if (!id_.isEmpty())

@@ -27,10 +27,13 @@ signals:
     void edited(const QString& id, const QStringList& tags, const QString& notes);
 
 private:
+    void wait_for_more();
+
     QString id_;
     QLineEdit* tags_;
     QPlainTextEdit* notes_;
-    QTimer pause_; ///< of typing
+    QTimer pause_;       ///< of typing
+    bool typed_ = false; ///< something that has not been told
 };
 
 } // namespace espalier

@@ -232,6 +232,29 @@ private slots:
                  QStringLiteral("last words"));
     }
 
+    void an_older_list_does_not_take_notes_back() {
+        WindowDriver driver(engine);
+        QTRY_COMPARE(names(driver).size(), 2);
+        RunStore* store = driver.window->runs();
+        const QString path = QStringLiteral("/fake/runs/quick-1");
+        QStringList seen;
+        QList<bool> on_their_way;
+        connect(store, &RunStore::runs_changed, this, [&] {
+            seen.append(store->entry(path)->notes);
+            on_their_way.append(store->is_writing());
+        });
+        store->reload(); // what it says was so before the notes
+        store->annotate(path, {}, QStringLiteral("new words"));
+        QCOMPARE(store->entry(path)->notes, QStringLiteral("new words")); // at once
+        QTRY_COMPARE(seen.size(), 1);
+        QVERIFY(on_their_way.front());
+        QCOMPARE(seen.front(), QStringLiteral("new words"));
+        QTRY_VERIFY(!store->is_writing());
+        store->reload();
+        QTRY_COMPARE(seen.size(), 2);
+        QCOMPARE(seen.back(), QStringLiteral("new words"));
+    }
+
     void a_deleted_run_comes_back() {
         WindowDriver driver(engine);
         QTRY_COMPARE(names(driver).size(), 2);
