@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "close_guard.h"
 
-#include <QMessageBox>
 #include <QPushButton>
 #include <algorithm>
 
@@ -9,6 +8,7 @@ namespace espalier {
 
 CloseGuard::CloseGuard(RunStore* store, QWidget* window) : QObject(window), store_(store), window_(window) {
     connect(store, &RunStore::state_changed, this, &CloseGuard::close_when_ended);
+    connect(store, &RunStore::loaded, this, &CloseGuard::close_when_ended); // it may have ended in its past
 }
 
 bool CloseGuard::may_close() {
@@ -23,7 +23,10 @@ bool CloseGuard::may_close() {
 }
 
 void CloseGuard::ask(int runs, int waiting) {
+    if (box_ && box_->isVisible())
+        return;
     auto* box = new QMessageBox(window_);
+    box_ = box;
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setObjectName(QStringLiteral("closeDialog"));
     box->setWindowTitle(tr("A run is still training"));

@@ -3,7 +3,9 @@
 
 #include "run_store.h"
 
-class QMessageBox;
+#include <QMessageBox>
+#include <QPointer>
+
 class QWidget;
 
 namespace espalier {
@@ -29,6 +31,7 @@ private:
 
     RunStore* store_;
     QWidget* window_;
+    QPointer<QMessageBox> box_; ///< the question, while it is open
     bool decided_ = false;
     bool stopping_ = false;
 };

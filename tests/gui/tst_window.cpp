@@ -455,6 +455,16 @@ private slots:
         QCOMPARE(driver.run()->state(), RunState::stopped);
     }
 
+    void closing_waits_for_a_run_that_ends_in_its_past() {
+        WindowDriver driver(engine, {QStringLiteral("--slow-past")});
+        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 3);
+        QVERIFY(!driver.window->close());
+        QVERIFY(!driver.window->close()); // asks once
+        QCOMPARE(driver.window->findChildren<QMessageBox*>(QStringLiteral("closeDialog")).size(), 1);
+        QVERIFY(driver.click(QStringLiteral("saveAndStop")));
+        QTRY_VERIFY(!driver.window->isVisible());
+    }
+
     void nothing_is_clipped_and_everything_named_data() {
         QTest::addColumn<QSize>("size");
         QTest::newRow("1280x720") << QSize(1280, 720);
