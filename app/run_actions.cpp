@@ -43,23 +43,13 @@ QString RunActions::why_no_folder() const {
 
 void RunActions::perform(const QString& action, const RunModel& run) {
     if (action == u"report") {
-        QGuiApplication::clipboard()->setText(report(run, device_));
-        emit told(tr("The report is on the clipboard."));
+        copy_report(run);
     } else if (action == u"save_report") {
         save_report(run.path());
     } else if (action == u"command_line") {
-        store_->fetch(run.path() + QStringLiteral("/config.json"), [this](const QByteArray& file) {
-            const Json config = Json::parse(file.toStdString(), nullptr, false);
-            if (config.is_object())
-                copy_command(config);
-            else
-                emit told(tr("The run's configuration cannot be read."));
-        });
+        copy_command_of(run.path());
     } else if (action == u"folder") {
-        if (const QString reason = why_no_folder(); !reason.isEmpty())
-            emit told(tr("The folder is %1. %2").arg(run.path(), reason));
-        else
-            QDesktopServices::openUrl(QUrl::fromLocalFile(run.path()));
+        open_folder(run.path());
     } else if (action == u"export") {
         export_->choose(run);
     } else if (action == u"more_epochs") {
@@ -77,6 +67,40 @@ void RunActions::perform(const QString& action, const RunModel& run) {
     } else {
         store_->command(run.path(), action);
     }
+}
+
+void RunActions::copy_report(const RunModel& run) {
+    const QString path = run.path();
+    if (!store_->is_loading(path)) {
+        QGuiApplication::clipboard()->setText(report(run, device_));
+        emit told(tr("The report is on the clipboard."));
+        return;
+    }
+    auto* wait = new QObject(this); // for its past: without it the report is empty
+    connect(store_, &RunStore::loaded, wait, [this, wait, path](const QString& loaded) {
+        if (loaded != path)
+            return;
+        wait->deleteLater();
+        if (const RunModel* run = store_->opened(path))
+            copy_report(*run);
+    });
+}
+
+void RunActions::copy_command_of(const QString& path) {
+    store_->fetch(path + QStringLiteral("/config.json"), [this](const QByteArray& file) {
+        const Json config = Json::parse(file.toStdString(), nullptr, false);
+        if (config.is_object())
+            copy_command(config);
+        else
+            emit told(tr("The run's configuration cannot be read."));
+    });
+}
+
+void RunActions::open_folder(const QString& path) {
+    if (const QString reason = why_no_folder(); !reason.isEmpty())
+        emit told(tr("The folder is %1. %2").arg(path, reason));
+    else
+        QDesktopServices::openUrl(QUrl::fromLocalFile(path));
 }
 
 void RunActions::resume(const QString& path, bool safe_mode) {

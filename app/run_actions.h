@@ -22,6 +22,10 @@ public:
 
     [[nodiscard]] QString why_no_folder() const; ///< that can be opened here; empty: it can
     void perform(const QString& action, const RunModel& run);
+    void copy_report(const RunModel& run);                   ///< to the clipboard, once all of its past is there
+    void save_report(const QString& path);                   ///< asks where to
+    void copy_command_of(const QString& path);               ///< by the run's config.json
+    void open_folder(const QString& path);                   ///< in the desktop's file manager
     void copy_command(const Json& config);                   ///< the command line that starts it
     void set_safe_mode(bool on) { safe_mode_ = on; }         ///< of runs that are resumed
     void set_device(const QString& line) { device_ = line; } ///< for reports
@@ -33,7 +37,6 @@ signals:
 private:
     void resume(const QString& path, bool safe_mode);
     void choose_checkpoint(const QString& path);
-    void save_report(const QString& path);
     void more_epochs(const RunModel& run);
     /// Goes on as it was before the engine changed that; a run that trains is stopped for it first.
     void take_back(const RunModel& run, const QString& rung);

@@ -83,13 +83,10 @@ void RunMenu::add_common(QMenu* menu, const RunEntry& run) {
     })->setEnabled(run.state != RunState::queued);
     add(menu, "runTags", tr("Tags…"), [this, path] { edit_tags(path); });
     menu->addSeparator();
-    for (const auto& [name, action, text] : {std::tuple{"runCommand", "command_line", tr("Copy as command")},
-                                             {"runReport", "report", tr("Copy report")},
-                                             {"runSaveReport", "save_report", tr("Save report…")},
-                                             {"runFolder", "folder", tr("Open folder")}})
-        add(menu, name, text,
-            [this, path, action = action] { actions_->perform(QLatin1String(action), *store_->open(path)); });
-    auto* folder = menu->findChild<QAction*>(QStringLiteral("runFolder"));
+    add(menu, "runCommand", tr("Copy as command"), [this, path] { actions_->copy_command_of(path); });
+    add(menu, "runReport", tr("Copy report"), [this, path] { actions_->copy_report(*store_->open(path)); });
+    add(menu, "runSaveReport", tr("Save report…"), [this, path] { actions_->save_report(path); });
+    auto* folder = add(menu, "runFolder", tr("Open folder"), [this, path] { actions_->open_folder(path); });
     folder->setEnabled(actions_->why_no_folder().isEmpty());
     folder->setToolTip(actions_->why_no_folder());
     menu->setToolTipsVisible(true);

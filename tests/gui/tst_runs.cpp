@@ -341,6 +341,17 @@ private slots:
         QVERIFY(choose_for_run(driver, 0, "runCommand"));
         QTRY_VERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral(
             "espalier-train run --name /fake/runs/quick-1 --set epochs=12 --set network.network=quick")));
+        const RunStore* store = driver.window->runs(); // its past is not read for it
+        QVERIFY(!store->is_loading(QStringLiteral("/fake/runs/quick-1")));
+        QVERIFY(!store->opened(QStringLiteral("/fake/runs/quick-1")));
+    }
+
+    void the_report_of_a_run_that_is_not_open_has_its_past() {
+        WindowDriver driver(engine);
+        QTRY_COMPARE(names(driver).size(), 2);
+        QApplication::clipboard()->clear();
+        QVERIFY(choose_for_run(driver, 0, "runReport"));
+        QTRY_VERIFY(QApplication::clipboard()->text().contains(QStringLiteral("step 756")));
     }
 };
 
