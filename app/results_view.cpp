@@ -21,6 +21,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <QStandardItemModel>
 #include <QTabBar>
 #include <QVBoxLayout>
 #include <cmath>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr double evaluated_unasked = 10000; ///< images; more are evaluated when a person wants it
 constexpr int images_at_once = 60;
+enum CheckpointChoice { best_choice, last_choice };
 enum Page { classes_page, images_page, prediction_page };
 
 QString part_title(const QString& part) {
@@ -119,6 +121,7 @@ ResultsView::ResultsView(QWidget* parent)
         clear_results();
     });
     connect(checkpoint_, &QComboBox::activated, this, [this] {
+        chosen_ = true;
         prediction_->clear(); // it was another network's
         emit prediction_cancelled();
         ask(evaluated_unasked);
@@ -258,8 +261,8 @@ void ResultsView::show_run(RunModel* run) {
     emit confusion_cancelled(); // what is on its way belongs to the run of before
     emit prediction_cancelled();
     run_ = run;
-    asked_ = asked_after_end_ = has_checkpoint_ = false;
-    checkpoint_->setCurrentIndex(0);
+    asked_ = asked_after_end_ = has_checkpoint_ = chosen_ = false;
+    checkpoint_->setCurrentIndex(best_choice);
     part_->clear();
     prediction_->clear();
     tabs_->setCurrentIndex(classes_page);
@@ -297,11 +300,16 @@ void ResultsView::refresh() {
         checkpoint_now_->setVisible(trains);
         return;
     }
+    const bool has_best = run_->best_accuracy().has_value(); // from the first evaluation on
+    if (auto* choices = qobject_cast<QStandardItemModel*>(checkpoint_->model()))
+        choices->item(best_choice)->setEnabled(has_best);
     const bool over = run_->state() == RunState::finished;
     if (asked_ && (asked_after_end_ || !over))
         return;
     asked_ = true;
     asked_after_end_ = over;
+    if (!chosen_)
+        checkpoint_->setCurrentIndex(has_best ? best_choice : last_choice);
     ask(over ? evaluated_unasked : 0);
 }
 

@@ -79,6 +79,7 @@ private:
     bool asked_ = false;           ///< what is known of this run
     bool asked_after_end_ = false; ///< and again when it was over
     bool has_checkpoint_ = false;
+    bool chosen_ = false; ///< the checkpoint, by a person
     Shown shown_;
     qint64 shown_total_ = 0;
     bool appending_ = false; ///< the images that come next follow those that are there

@@ -189,7 +189,8 @@ private slots:
         view.show_run(&run);
         view.refresh();
         QCOMPARE(asked.size(), std::size_t{1});
-        QCOMPARE(asked[0].at("most"), Json(0)); // it trains: only what is known already
+        QCOMPARE(asked[0].at("most"), Json(0));            // it trains: only what is known already
+        QCOMPARE(asked[0].at("checkpoint"), Json("last")); // nothing is the best before an evaluation
         view.show_results({{"known", false}, {"images", 25000}});
         auto* words = view.findChild<QLabel*>(QStringLiteral("resultsWords"));
         QVERIFY2(words->text().contains(QStringLiteral("25,000")), qPrintable(words->text()));
@@ -233,6 +234,34 @@ private slots:
         emit checkpoint->activated(1);
         QVERIFY(!bars->accessibleDescription().contains(QStringLiteral("cat")));
         QVERIFY(prediction.size() > predictions);
+    }
+
+    void the_best_is_asked_for_where_there_is_one() {
+        ResultsView view;
+        RunModel run(QStringLiteral("/nowhere"));
+        run.apply(read_event({{"type", "checkpoint"}, {"time", 1.0}, {"step", 10}, {"epoch", 1}, {"file", "x"}}));
+        std::vector<Json> asked;
+        connect(&view, &ResultsView::confusion_wanted, this,
+                [&](const Json& arguments) { asked.push_back(arguments); });
+        view.show_run(&run);
+        view.refresh();
+        const auto* choice = view.findChild<QComboBox*>(QStringLiteral("resultsCheckpoint"));
+        const QModelIndex best = choice->model()->index(0, 0);
+        QVERIFY(!best.flags().testFlag(Qt::ItemIsEnabled));
+        run.apply(read_event({{"type", "evaluation"},
+                              {"time", 2.0},
+                              {"step", 20},
+                              {"epoch", 1},
+                              {"loss", 1.5},
+                              {"accuracy", 0.5},
+                              {"best_accuracy", 0.5},
+                              {"best_epoch", 1}}));
+        QVERIFY(run.best_accuracy());
+        view.refresh();
+        QVERIFY(best.flags().testFlag(Qt::ItemIsEnabled));
+        view.show_run(&run);
+        view.refresh();
+        QCOMPARE(asked.back().at("checkpoint"), Json("best"));
     }
 
     void a_matrix_is_walked_by_keys() {
