@@ -477,7 +477,10 @@ void ResultsView::show_images(const Json& answer) {
 }
 
 void ResultsView::show_images_error(const QString& text) {
-    images_->set_images({}, 0);
+    if (appending_)
+        images_->give_up_more(); // those that are there stay
+    else
+        images_->set_images({}, 0);
     image_words_->setText(text);
 }
 

@@ -125,16 +125,36 @@ void ImageGrid::set_images(std::vector<ExaminedImage> images, qint64 total) {
     model_->set(std::move(images));
     scrollToTop();
     viewport()->update();
+    look_later();
 }
 
 void ImageGrid::append_images(std::vector<ExaminedImage> images) {
     asked_ = false;
+    if (images.empty())
+        total_ = count(); // the other side has no more after all
     model_->append(std::move(images));
+    look_later();
 }
+
+void ImageGrid::give_up_more() { asked_ = false; }
 
 int ImageGrid::count() const { return model_->rowCount(); }
 
+/// Where all of them have room, no scroll bar moves: the end is in sight from the beginning.
+void ImageGrid::look_later() { QMetaObject::invokeMethod(this, &ImageGrid::look_at_end, Qt::QueuedConnection); }
+
+void ImageGrid::showEvent(QShowEvent* event) {
+    QListView::showEvent(event);
+    look_later();
+}
+
+void ImageGrid::resizeEvent(QResizeEvent* event) {
+    QListView::resizeEvent(event);
+    look_later();
+}
+
 void ImageGrid::look_at_end() {
+    executeDelayedItemsLayout(); // or the scroll bar is that of before
     const QScrollBar* bar = verticalScrollBar();
     if (asked_ || count() == 0 || count() >= total_ || bar->value() < bar->maximum() - cell_height || !isVisible())
         return;

@@ -27,6 +27,7 @@ public:
     /// `total`: how many there are, these among them.
     void set_images(std::vector<ExaminedImage> images, qint64 total);
     void append_images(std::vector<ExaminedImage> images);
+    void give_up_more(); ///< they cannot be had; the next scroll asks again
     [[nodiscard]] int count() const;
 
 signals:
@@ -34,11 +35,14 @@ signals:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Model;
     class Delegate;
     void look_at_end();
+    void look_later();
 
     Model* model_;
     qint64 total_ = 0;

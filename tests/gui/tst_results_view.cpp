@@ -327,6 +327,38 @@ private slots:
             qPrintable(copied));
     }
 
+    void a_large_window_gets_as_many_images_as_it_shows() {
+        ImageGrid grid;
+        grid.resize(2400, 1600); // some 240 images
+        const auto some = [] {
+            QImage image(8, 8, QImage::Format_RGB32);
+            image.fill(Qt::red);
+            return std::vector<ExaminedImage>(60, {image, QStringLiteral("cat"), QStringLiteral("dog"), 0.1, {}});
+        };
+        QSignalSpy more(&grid, &ImageGrid::more_wanted);
+        connect(&grid, &ImageGrid::more_wanted, this, [&] { grid.append_images(some()); });
+        grid.set_images(some(), 10000);
+        QTest::qWait(50);
+        QCOMPARE(more.size(), 0); // nobody sees them
+        grid.show();
+        QTRY_VERIFY(grid.count() >= 240);
+        QTest::qWait(100);
+        QVERIFY2(grid.count() <= 480, qPrintable(QString::number(grid.count()))); // and not all there are
+    }
+
+    void images_that_are_there_stay_when_more_cannot_be_had() {
+        ResultsView view;
+        RunModel run(QStringLiteral("/nowhere"));
+        view.show_run(&run);
+        auto* grid = view.findChild<ImageGrid*>(QStringLiteral("cellImages"));
+        view.show_images(Json{{"total", 90}, {"images", Json::array({Json{{"truth", 0}, {"predicted", 1}}})}});
+        QCOMPARE(grid->count(), 1);
+        emit grid->more_wanted();
+        view.show_images_error(QStringLiteral("The data are gone."));
+        QCOMPARE(grid->count(), 1);
+        QCOMPARE(view.findChild<QLabel*>(QStringLiteral("imageWords"))->text(), QStringLiteral("The data are gone."));
+    }
+
     void an_uneven_data_set_is_named() {
         const QTemporaryDir photos;
         write_photos(QDir(photos.path()));
