@@ -94,8 +94,10 @@ void MainWindow::build_pages() {
     connect(rail_, &RunRail::new_run_requested, this, &MainWindow::show_gallery);
     connect(rail_, &RunRail::run_chosen, this, &MainWindow::show_run);
     connect(rail_, &RunRail::compare_chosen, this, &MainWindow::show_comparison);
-    connect(compare_, &ComparePage::closed, this,
-            [this] { run_page_->run() ? show_run(run_page_->run()->path()) : show_gallery(); });
+    connect(compare_, &ComparePage::closed, this, [this] {
+        const RunModel* run = run_page_->run(); // it may have been deleted meanwhile
+        run && store_->entry(run->path()) ? show_run(run->path()) : show_gallery();
+    });
     connect(compare_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(gallery_, &PresetGallery::preset_chosen, this, &MainWindow::choose_preset);
     connect(configure_, &ConfigurePage::back_requested, this, &MainWindow::show_gallery);
@@ -235,6 +237,8 @@ void MainWindow::connect_runs() {
     connect(store_, &RunStore::removed, this, [this](const QString& path) {
         if (current() && current()->path() == path)
             show_gallery();
+        else if (pages_->currentWidget() == compare_)
+            leave_out(path);
     });
     connect(store_, &RunStore::written, this, [this] {
         if (std::exchange(closing_, false))
@@ -324,7 +328,7 @@ void MainWindow::use_machine(const MachineSpec& spec) {
     gallery_->set_machine_line(tr("Connecting to %1…").arg(machine_->name()), Role::secondary);
     for (const QString& preset : presets_->names())
         gallery_->set_facts(preset, {}, {}, Role::secondary); // they were another device's
-    message_->hide(); // it spoke of the machine of before
+    message_->hide();                                         // it spoke of the machine of before
 }
 
 void MainWindow::show_page(QWidget* page) {
@@ -373,6 +377,17 @@ void MainWindow::show_comparison(const QStringList& paths) {
         tell(tr("The first %1 of the selected runs are compared: more cannot be told apart.")
                  .arg(ComparePage::most_runs),
              false);
+}
+
+/// Of the runs that are compared; one alone is looked at by itself.
+void MainWindow::leave_out(const QString& path) {
+    QStringList rest = compare_->runs().paths();
+    if (rest.removeAll(path) == 0)
+        return;
+    if (rest.size() >= 2)
+        show_comparison(rest);
+    else
+        show_run(rest.front());
 }
 
 void MainWindow::choose_preset(const QString& name) {

@@ -75,6 +75,7 @@ private:
     void update_controls();
     void update_strip();
     void show_notes();
+    void leave_out(const QString& path);
     void configure_with(const QString& data_set);
     void act(const QString& action);
     void tell(const QString& text, bool fault);

@@ -210,6 +210,22 @@ private slots:
         QCOMPARE(changes, 0);
     }
 
+    void a_deleted_run_leaves_the_comparison() {
+        WindowDriver driver(engine, {QStringLiteral("--more-runs"), QStringLiteral("1")});
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 0);
+        click_run(driver, 2, Qt::ShiftModifier);
+        QTRY_VERIFY(page(driver)->isVisible());
+        QStringList left = page(driver)->runs().paths();
+        QCOMPARE(left.size(), 3);
+        driver.window->runs()->remove(left.takeFirst());
+        QCOMPARE(page(driver)->runs().paths(), left);
+        QVERIFY(page(driver)->isVisible());
+        driver.window->runs()->remove(left.takeFirst());
+        QVERIFY(!page(driver)->isVisible());
+        QCOMPARE(driver.run()->path(), left.front());
+    }
+
     void one_run_alone_is_told_how() {
         WindowDriver driver(engine);
         QVERIFY(wait_for_runs(driver, 2));
