@@ -50,6 +50,7 @@ QStringList ComparedRuns::paths() const {
 void ComparedRuns::attach(const std::shared_ptr<Run>& whole) {
     whole->own = std::make_unique<RunModel>(whole->path);
     whole->own->set_smoothing(smoothing_);
+    whole->live = store_->is_active(whole->path);
     Json arguments{{"path", whole->path.toStdString()}};
     arguments["packed"] = {"loss", "accuracy", "seconds"};
     const auto with = [kept = std::weak_ptr(whole)](auto&& then) { // it may have gone meanwhile
@@ -77,7 +78,7 @@ void ComparedRuns::attach(const std::shared_ptr<Run>& whole) {
          [this, with](const Json& progress) { with([&](Run& run) { take_progress(run, progress); }); },
          [with](const RunEvent& event) {
              with([&](Run& run) {
-                 if (!run.overview)
+                 if (!run.overview || run.live)
                      run.own->apply(event);
              });
          }});
@@ -87,6 +88,10 @@ void ComparedRuns::take_progress(Run& run, const Json& progress) {
     if (protocol::flag_at(progress, "caught_up")) {
         if (std::exchange(run.complete, true))
             return;
+        if (run.live && run.overview) { // every step is there now
+            emit about_to_change();
+            run.overview.reset();
+        }
         emit changed();
         return;
     }
@@ -97,7 +102,11 @@ void ComparedRuns::take_progress(Run& run, const Json& progress) {
     if (!overview)
         return;
     emit about_to_change();
+    if (run.live)
+        run.own->reserve(std::max(overview->last_step, overview->steps)); // a series that moves takes long
     run.overview = std::move(overview);
+    if (run.live)
+        return emit changed();
     // every single step would tell no more at this size; not from inside of the request's own handler
     QMetaObject::invokeMethod(
         this, [this, id = std::exchange(run.request, 0)] { machine_->cancel(id); }, Qt::QueuedConnection);

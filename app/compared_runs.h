@@ -13,7 +13,7 @@ class Machine;
 class RunStore;
 
 /// What is known of runs that are compared: their curves and configurations. A run that is open already is seen as it
-/// is there; of another one all events come if it is short, and the overview alone if it is long.
+/// is there; of another one all events come if it is short or still trains, and the overview alone if it is long.
 class ComparedRuns : public QObject {
     Q_OBJECT
 
@@ -60,6 +60,7 @@ private:
         QPointer<RunModel> open;       ///< of the store
         std::unique_ptr<RunModel> own; ///< of all events
         std::optional<RunOverview> overview;
+        bool live = false;     ///< it trains: its overview alone would stand still
         bool complete = false; ///< the past of `own` is there
         std::int64_t request = 0;
         std::optional<Json> config;
