@@ -114,8 +114,8 @@ ImageGrid::ImageGrid(QWidget* parent) : QListView(parent), model_(new Model(this
     setVerticalScrollMode(ScrollPerPixel);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSelectionMode(SingleSelection);
-    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &ImageGrid::look_at_end);
-    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &ImageGrid::look_at_end);
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &ImageGrid::look_later);
+    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &ImageGrid::look_later);
     connect(&Theme::instance(), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
@@ -140,7 +140,7 @@ void ImageGrid::give_up_more() { asked_ = false; }
 
 int ImageGrid::count() const { return model_->rowCount(); }
 
-/// Where all of them have room, no scroll bar moves: the end is in sight from the beginning.
+/// Also where no scroll bar moves: the end may be in sight from the beginning. Not from inside of a layout.
 void ImageGrid::look_later() { QMetaObject::invokeMethod(this, &ImageGrid::look_at_end, Qt::QueuedConnection); }
 
 void ImageGrid::showEvent(QShowEvent* event) {
