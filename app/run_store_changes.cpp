@@ -53,8 +53,8 @@ void RunStore::write(const char* request, Json arguments, std::function<void()> 
 }
 
 void RunStore::rename(const QString& path, const QString& name) {
-    const RunEntry* run = entry(path);
-    if (!run || run->name == name)
+    const RunEntry* known = entry(path);
+    if (!known || known->name == name)
         return;
     write("rename", Json{{"path", path.toStdString()}, {"name", name.toStdString()}}, [this, path, name] {
         if (const auto model = models_.find(path); model != models_.end())
