@@ -4,11 +4,8 @@
 #include "format.h"
 
 #include <QAbstractTableModel>
-#include <QClipboard>
-#include <QGuiApplication>
-#include <QHeaderView>
 #include <QKeyEvent>
-#include <QSortFilterProxyModel>
+#include <QLocale>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,8 +14,6 @@ namespace espalier {
 
 namespace {
 
-constexpr int row_height = 28;
-constexpr int sort_role = Qt::UserRole;
 constexpr int least_name_width = 110;
 constexpr std::array<int, ClassTable::column_count> widths{least_name_width, 74, 82, 74, 70};
 
@@ -48,7 +43,9 @@ public:
             return index.column() == name ? QVariant(row.name) : QVariant();
         case Qt::TextAlignmentRole:
             return alignment(index.column());
-        case sort_role:
+        case SortedTable::plain_role:
+            return plain(row, index.column());
+        case SortedTable::sort_role:
             if (index.column() == name)
                 return row.name;
             return index.column() == ClassTable::images ? QVariant(row.images) : QVariant(number(row, index.column()));
@@ -65,22 +62,21 @@ public:
             return story(section);
         return role == Qt::TextAlignmentRole ? alignment(section) : QVariant();
     }
-    [[nodiscard]] QString plain(int row, int column) const {
-        const ClassRow& one = rows_[static_cast<std::size_t>(row)];
-        if (column == name)
-            return one.name;
-        if (column == ClassTable::images)
-            return QString::number(one.images);
-        const double value = number(one, column);
-        return value < 0 ? QString() : QLocale::c().toString(value, 'g', 6);
-    }
+
+private:
     [[nodiscard]] static QString title(int column) {
         static const std::array<QString, column_count> names{tr("Class"), tr("Images"), tr("Precision"), tr("Recall"),
                                                              tr("F1")};
         return names[static_cast<std::size_t>(column)];
     }
-
-private:
+    [[nodiscard]] static QString plain(const ClassRow& row, int column) {
+        if (column == name)
+            return row.name;
+        if (column == ClassTable::images)
+            return QString::number(row.images);
+        const double value = number(row, column);
+        return value < 0 ? QString() : QLocale::c().toString(value, 'g', 6);
+    }
     [[nodiscard]] static QString story(int column) {
         switch (column) {
         case ClassTable::precision:
@@ -116,74 +112,21 @@ private:
 };
 
 ClassTable::ClassTable(QWidget* parent)
-    : QTableView(parent), model_(new Model(this)), order_(new QSortFilterProxyModel(this)) {
-    order_->setSourceModel(model_);
-    order_->setSortRole(sort_role);
-    order_->setSortCaseSensitivity(Qt::CaseInsensitive);
-    setModel(order_);
+    : SortedTable(new Model, widths, Qt::AscendingOrder, parent), model_(static_cast<Model*>(order()->sourceModel())) {
     setAccessibleName(tr("Classes"));
-    setFrameShape(QFrame::NoFrame);
-    setShowGrid(false);
-    setWordWrap(false);
-    setCornerButtonEnabled(false);
-    setSelectionBehavior(SelectRows);
-    setSelectionMode(ExtendedSelection);
-    setVerticalScrollMode(ScrollPerPixel);
+    order()->setSortCaseSensitivity(Qt::CaseInsensitive);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setTabKeyNavigation(false);
-    verticalHeader()->hide();
-    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    verticalHeader()->setDefaultSectionSize(row_height);
-    horizontalHeader()->setHighlightSections(false);
-    horizontalHeader()->setSortIndicatorClearable(true);
-    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    setSortingEnabled(true);
-    order_->sort(-1);
-    for (int column = 0; column < column_count; ++column)
-        setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
     connect(this, &QTableView::doubleClicked, this,
-            [this](const QModelIndex& index) { emit class_chosen(order_->mapToSource(index).row()); });
+            [this](const QModelIndex& index) { emit class_chosen(source_row(index)); });
 }
 
 void ClassTable::set_rows(std::vector<ClassRow> rows) { model_->set_rows(std::move(rows)); }
 
-QString ClassTable::text() const {
-    std::vector<int> rows;
-    for (const QModelIndex& index : selectionModel()->selectedRows())
-        rows.push_back(index.row());
-    std::ranges::sort(rows);
-    if (rows.empty())
-        for (int row = 0; row < order_->rowCount(); ++row)
-            rows.push_back(row);
-    QStringList names;
-    for (int column = 0; column < column_count; ++column)
-        names.append(Model::title(column));
-    QStringList lines{names.join(QLatin1Char('\t'))};
-    for (const int row : rows) {
-        const int source = order_->mapToSource(order_->index(row, 0)).row();
-        QStringList fields;
-        for (int column = 0; column < column_count; ++column)
-            fields.append(model_->plain(source, column));
-        lines.append(fields.join(QLatin1Char('\t')));
-    }
-    return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
-}
-
 void ClassTable::keyPressEvent(QKeyEvent* event) {
-    if (event->matches(QKeySequence::Copy))
-        QGuiApplication::clipboard()->setText(text());
-    else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid())
-        emit class_chosen(order_->mapToSource(currentIndex()).row());
+    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid())
+        emit class_chosen(source_row(currentIndex()));
     else
-        QTableView::keyPressEvent(event);
-}
-
-void ClassTable::resizeEvent(QResizeEvent* event) {
-    QTableView::resizeEvent(event);
-    int others = 0;
-    for (int column = 1; column < column_count; ++column)
-        others += columnWidth(column);
-    setColumnWidth(0, std::max(least_name_width, viewport()->width() - others));
+        SortedTable::keyPressEvent(event);
 }
 
 } // namespace espalier

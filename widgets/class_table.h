@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QTableView>
-#include <vector>
+#include "sorted_table.h"
 
-class QSortFilterProxyModel;
+#include <vector>
 
 namespace espalier {
 
@@ -19,7 +18,7 @@ struct ClassRow {
 
 /// Precision, recall and F1 of each class. Sorted by a click on a column's head, a third click brings the classes' own
 /// order back; Ctrl+C copies the selected rows (all if none is).
-class ClassTable : public QTableView {
+class ClassTable : public SortedTable {
     Q_OBJECT
 
 public:
@@ -27,8 +26,6 @@ public:
 
     explicit ClassTable(QWidget* parent = nullptr);
     void set_rows(std::vector<ClassRow> rows);
-    /// The selected rows as they stand, with the columns' names, for a spreadsheet: tabs between plain numbers.
-    [[nodiscard]] QString text() const;
 
 signals:
     /// A row was clicked twice, or Return pressed on it: the class's place in set_rows().
@@ -36,12 +33,10 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Model;
     Model* model_;
-    QSortFilterProxyModel* order_;
 };
 
 } // namespace espalier

@@ -4,11 +4,7 @@
 #include "format.h"
 
 #include <QAbstractTableModel>
-#include <QClipboard>
-#include <QGuiApplication>
-#include <QHeaderView>
-#include <QKeyEvent>
-#include <QSortFilterProxyModel>
+#include <QLocale>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,11 +13,10 @@ namespace espalier {
 
 namespace {
 
-constexpr int row_height = 28;
-constexpr int sort_role = Qt::UserRole;
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
 constexpr int least_layer_width = 170;
-constexpr std::array<int, LayerTable::column_count> widths{least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
+constexpr std::array<int, LayerTable::column_count> widths{
+    least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
 
 QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
 
@@ -58,6 +53,8 @@ public:
                              .arg(decimals(row.forward_milliseconds, 3),
                                   decimals(row.milliseconds - row.forward_milliseconds, 3))
                        : shown(row, index.column());
+        if (role == plain_role)
+            return plain(row, index.column());
         if (role == sort_role)
             return index.column() < first_number ? QVariant(text_of(row, index.column()))
                                                  : QVariant(number_of(row, index.column()));
@@ -70,21 +67,20 @@ public:
             return title(section);
         return role == Qt::TextAlignmentRole ? alignment(section) : QVariant();
     }
-    [[nodiscard]] QString plain(int row, int column) const {
-        const LayerRow& one = rows_[static_cast<std::size_t>(row)];
-        if (column < first_number)
-            return text_of(one, column);
-        const double value = number_of(one, column);
-        return value < 0 ? QString() : QLocale::c().toString(value, 'g', 6);
-    }
+
+private:
     [[nodiscard]] static QString title(int column) {
         static const std::array<QString, column_count> names{tr("Layer"),  tr("Kind"),       tr("Output"), tr("Kernel"),
                                                              tr("ms"),     tr("Share"),      tr("GFLOPS"), tr("GB/s"),
                                                              tr("Memory"), tr("Parameters"), tr("FLOPs")};
         return names[static_cast<std::size_t>(column)];
     }
-
-private:
+    [[nodiscard]] QString plain(const LayerRow& row, int column) const {
+        if (column < first_number)
+            return text_of(row, column);
+        const double value = number_of(row, column);
+        return value < 0 ? QString() : QLocale::c().toString(value, 'g', 6);
+    }
     [[nodiscard]] static QVariant alignment(int column) {
         return QVariant(Qt::AlignVCenter | (column >= first_number ? Qt::AlignRight : Qt::AlignLeft));
     }
@@ -131,69 +127,10 @@ private:
 };
 
 LayerTable::LayerTable(QWidget* parent)
-    : QTableView(parent), model_(new Model(this)), order_(new QSortFilterProxyModel(this)) {
-    order_->setSourceModel(model_);
-    order_->setSortRole(sort_role);
-    setModel(order_);
+    : SortedTable(new Model, widths, Qt::DescendingOrder, parent), model_(static_cast<Model*>(order()->sourceModel())) {
     setAccessibleName(tr("Layers"));
-    setFrameShape(QFrame::NoFrame);
-    setShowGrid(false);
-    setWordWrap(false);
-    setCornerButtonEnabled(false);
-    setSelectionBehavior(SelectRows);
-    setSelectionMode(ExtendedSelection);
-    setVerticalScrollMode(ScrollPerPixel);
-    setHorizontalScrollMode(ScrollPerPixel);
-    setTabKeyNavigation(false);
-    verticalHeader()->hide();
-    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    verticalHeader()->setDefaultSectionSize(row_height);
-    horizontalHeader()->setHighlightSections(false);
-    horizontalHeader()->setSortIndicatorClearable(true);
-    horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-    setSortingEnabled(true);
-    order_->sort(-1);
-    for (int column = 0; column < column_count; ++column)
-        setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
 }
 
 void LayerTable::set_rows(std::vector<LayerRow> rows) { model_->set_rows(std::move(rows)); }
-
-QString LayerTable::text() const {
-    std::vector<int> rows;
-    for (const QModelIndex& index : selectionModel()->selectedRows())
-        rows.push_back(index.row());
-    std::ranges::sort(rows);
-    if (rows.empty())
-        for (int row = 0; row < order_->rowCount(); ++row)
-            rows.push_back(row);
-    QStringList names;
-    for (int column = 0; column < column_count; ++column)
-        names.append(Model::title(column));
-    QStringList lines{names.join(QLatin1Char('\t'))};
-    for (const int row : rows) {
-        const int source = order_->mapToSource(order_->index(row, 0)).row();
-        QStringList fields;
-        for (int column = 0; column < column_count; ++column)
-            fields.append(model_->plain(source, column));
-        lines.append(fields.join(QLatin1Char('\t')));
-    }
-    return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
-}
-
-void LayerTable::keyPressEvent(QKeyEvent* event) {
-    if (event->matches(QKeySequence::Copy))
-        QGuiApplication::clipboard()->setText(text());
-    else
-        QTableView::keyPressEvent(event);
-}
-
-void LayerTable::resizeEvent(QResizeEvent* event) {
-    QTableView::resizeEvent(event);
-    int others = 0;
-    for (int column = 1; column < column_count; ++column)
-        others += columnWidth(column);
-    setColumnWidth(0, std::max(least_layer_width, viewport()->width() - others));
-}
 
 } // namespace espalier

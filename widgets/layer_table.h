@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QTableView>
+#include "sorted_table.h"
+
 #include <limits>
 #include <vector>
-
-class QSortFilterProxyModel;
 
 namespace espalier {
 
@@ -27,7 +26,7 @@ struct LayerRow {
 /// The layers of a network with what each one takes. Sorted by a click on a column's head, a third click brings the
 /// network's own order back; Ctrl+C copies the selected rows. Only the rows in sight cost anything: a supernet has
 /// thousands.
-class LayerTable : public QTableView {
+class LayerTable : public SortedTable {
     Q_OBJECT
 
 public:
@@ -49,18 +48,10 @@ public:
     explicit LayerTable(QWidget* parent = nullptr);
     /// The same layers with other numbers keep selection and scroll position.
     void set_rows(std::vector<LayerRow> rows);
-    /// The selected rows (all if none is) as they stand, with the columns' names, for a spreadsheet: tabs between plain
-    /// numbers.
-    [[nodiscard]] QString text() const;
-
-protected:
-    void keyPressEvent(QKeyEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Model;
     Model* model_;
-    QSortFilterProxyModel* order_;
 };
 
 } // namespace espalier
