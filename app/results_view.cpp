@@ -3,11 +3,12 @@
 
 #include "choice_box.h"
 #include "class_table.h"
-#include "confusion_matrix.h"
+#include "confusion_panel.h"
 #include "format.h"
 #include "image_grid.h"
 #include "json_convert.h"
 #include "prediction_panel.h"
+#include "results_answers.h"
 #include "run_state.h"
 #include "theme.h"
 
@@ -58,17 +59,13 @@ QLabel* quiet_label(const char* name) {
     return label;
 }
 
-double number_in(const Json& object, const char* key) { return protocol::number_at(object, key, std::nan("")); }
-
 } // namespace
 
 ResultsView::ResultsView(QWidget* parent)
     : QWidget(parent), outer_(new QStackedWidget), empty_words_(new QLabel),
       checkpoint_now_(new QPushButton(tr("Write a checkpoint now"))), checkpoint_(new ChoiceBox), part_(new ChoiceBox),
-      summary_(new QLabel), again_(new QPushButton(tr("Evaluate again"))), left_(new QStackedWidget),
-      words_(new QLabel), evaluate_(new QPushButton(tr("Evaluate"))), cancel_(new QPushButton(tr("Cancel"))),
-      matrix_(new ConfusionMatrix), scale_(new ChoiceBox), pointed_(quiet_label("pointedCell")), tabs_(new QTabBar),
-      pages_(new QStackedWidget), classes_(new ClassTable), class_words_(quiet_label("classWords")),
+      summary_(new QLabel), again_(new QPushButton(tr("Evaluate again"))), confusion_(new ConfusionPanel),
+      tabs_(new QTabBar), pages_(new QStackedWidget), classes_(new ClassTable), class_words_(quiet_label("classWords")),
       images_(new ImageGrid), image_words_(quiet_label("imageWords")), hardest_(new QPushButton(tr("Hardest images"))),
       prediction_(new PredictionPanel) {
     setAcceptDrops(true);
@@ -83,10 +80,6 @@ ResultsView::ResultsView(QWidget* parent)
     summary_->setProperty("strong", "true");
     again_->setProperty("kind", "quiet");
     again_->setObjectName(QStringLiteral("evaluateAgain"));
-    evaluate_->setProperty("kind", "primary");
-    evaluate_->setObjectName(QStringLiteral("evaluate"));
-    cancel_->setObjectName(QStringLiteral("cancelEvaluation"));
-    matrix_->setObjectName(QStringLiteral("confusion"));
     classes_->setObjectName(QStringLiteral("classTable"));
     images_->setObjectName(QStringLiteral("cellImages"));
     prediction_->setObjectName(QStringLiteral("prediction"));
@@ -100,7 +93,7 @@ ResultsView::ResultsView(QWidget* parent)
     top->addWidget(again_);
     auto* halves = new QHBoxLayout;
     halves->setSpacing(8);
-    halves->addWidget(make_matrix(), 1);
+    halves->addWidget(confusion_, 1);
     halves->addWidget(make_details(), 1);
     auto* main = new QWidget;
     auto* main_column = new QVBoxLayout(main);
@@ -114,11 +107,15 @@ ResultsView::ResultsView(QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(outer_);
 
-    connect(evaluate_, &QPushButton::clicked, this, [this] { ask(-1); });
+    connect(confusion_, &ConfusionPanel::evaluate_clicked, this, [this] { ask(-1); });
     connect(again_, &QPushButton::clicked, this, [this] { ask(-1, true); });
-    connect(cancel_, &QPushButton::clicked, this, [this] {
+    connect(confusion_, &ConfusionPanel::cancel_clicked, this, [this] {
         emit confusion_cancelled();
         clear_results();
+    });
+    connect(confusion_, &ConfusionPanel::cell_chosen, this, [this](int truth, int predicted) {
+        tabs_->setCurrentIndex(images_page);
+        ask_images({truth, predicted}, 0);
     });
     connect(checkpoint_, &QComboBox::activated, this, [this] {
         chosen_ = true;
@@ -149,58 +146,6 @@ QWidget* ResultsView::make_empty() {
     column->addWidget(checkpoint_now_, 0, Qt::AlignHCenter);
     column->addStretch(1);
     return page;
-}
-
-QWidget* ResultsView::make_matrix() {
-    auto* unknown = new QWidget;
-    words_->setAlignment(Qt::AlignCenter);
-    words_->setWordWrap(true);
-    words_->setTextFormat(Qt::PlainText);
-    words_->setProperty("tone", "secondary");
-    words_->setObjectName(QStringLiteral("resultsWords"));
-    auto* middle = new QVBoxLayout(unknown);
-    middle->addStretch(1);
-    middle->addWidget(words_);
-    middle->addSpacing(8);
-    middle->addWidget(evaluate_, 0, Qt::AlignHCenter);
-    middle->addWidget(cancel_, 0, Qt::AlignHCenter);
-    middle->addStretch(1);
-
-    auto* known = new QWidget;
-    scale_->setObjectName(QStringLiteral("confusionScale"));
-    scale_->setAccessibleName(tr("What the cells say"));
-    scale_->addItem(tr("Images"));
-    scale_->addItem(tr("% of the class"));
-    scale_->addItem(tr("% of the prediction"));
-    scale_->setItemData(1, tr("Each row adds up to 100: the diagonal is the recall"), Qt::ToolTipRole);
-    scale_->setItemData(2, tr("Each column adds up to 100: the diagonal is the precision"), Qt::ToolTipRole);
-    auto* title = new QLabel(tr("Confusion"));
-    title->setProperty("strong", true);
-    auto* head = new QHBoxLayout;
-    head->addWidget(title);
-    head->addStretch(1);
-    head->addWidget(scale_);
-    auto* column = new QVBoxLayout(known);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
-    column->addLayout(head);
-    column->addWidget(matrix_, 1);
-    column->addWidget(pointed_);
-    left_->addWidget(unknown);
-    left_->addWidget(known);
-    auto* inside = new QVBoxLayout;
-    inside->addWidget(left_);
-
-    connect(scale_, &QComboBox::activated, this,
-            [this](int index) { matrix_->set_scale(static_cast<ConfusionMatrix::Scale>(index)); });
-    connect(matrix_, &ConfusionMatrix::cell_pointed, this, [this](int truth, int predicted) {
-        pointed_->setText(truth < 0 ? tr("A click on a cell shows its images.") : matrix_->describe(truth, predicted));
-    });
-    connect(matrix_, &ConfusionMatrix::cell_chosen, this, [this](int truth, int predicted) {
-        tabs_->setCurrentIndex(images_page);
-        ask_images({truth, predicted}, 0);
-    });
-    return card(inside);
 }
 
 QWidget* ResultsView::make_details() {
@@ -273,7 +218,7 @@ void ResultsView::show_run(RunModel* run) {
 
 void ResultsView::clear_results() {
     emit images_cancelled();
-    matrix_->set_counts({});
+    confusion_->set_counts({});
     classes_->set_rows({});
     images_->set_images({}, 0);
     class_words_->setText(tr("Precision and recall of each class stand here after an evaluation."));
@@ -336,10 +281,7 @@ void ResultsView::ask(double most, bool again) {
 }
 
 void ResultsView::set_stage(Stage stage, const QString& words) {
-    left_->setCurrentIndex(stage == Stage::known ? 1 : 0);
-    words_->setText(words);
-    evaluate_->setVisible(stage == Stage::unknown);
-    cancel_->setVisible(stage == Stage::asking && !words.isEmpty());
+    confusion_->set_stage(stage, words);
     again_->setVisible(stage == Stage::known);
 }
 
@@ -357,8 +299,7 @@ void ResultsView::show_error(const QString& text) {
 
 void ResultsView::show_unsupported() {
     clear_results();
-    set_stage(Stage::unknown, tr("The engine of this machine is older and cannot say what a network confuses."));
-    evaluate_->hide();
+    set_stage(Stage::unavailable, tr("The engine of this machine is older and cannot say what a network confuses."));
 }
 
 void ResultsView::fill_choices(const Json& answer) {
@@ -382,39 +323,19 @@ void ResultsView::show_results(const Json& answer) {
         return;
     }
     fill_choices(answer);
-    ConfusionCounts counts;
-    std::vector<ClassRow> rows;
-    class_images_.clear();
-    if (const auto list = answer.find("per_class"); list != answer.end() && list->is_array())
-        for (const Json& one : *list) {
-            const auto images = static_cast<qint64>(protocol::number_at(one, "images"));
-            counts.classes.append(text_at(one, "name"));
-            class_images_.push_back(images);
-            rows.push_back({text_at(one, "name"), images, number_in(one, "precision"), number_in(one, "recall"),
-                            number_in(one, "f1")});
-        }
-    const auto size = static_cast<std::size_t>(counts.classes.size());
-    counts.counts.assign(size * size, 0);
-    if (const auto cells = answer.find("cells"); cells != answer.end() && cells->is_array())
-        for (const Json& cell : *cells) {
-            const auto at = [&](std::size_t i) {
-                return cell.is_array() && cell.size() == 3 ? protocol::to_double(cell[i]) : -1.0;
-            };
-            const double truth = at(0), predicted = at(1), limit = static_cast<double>(size);
-            if (truth >= 0 && predicted >= 0 && truth < limit && predicted < limit)
-                counts.counts[static_cast<std::size_t>(truth) * size + static_cast<std::size_t>(predicted)] =
-                    static_cast<qint64>(at(2));
-        }
-    matrix_->set_counts(std::move(counts));
+    std::vector<ClassRow> rows = read_classes(answer);
+    QStringList names;
+    for (const ClassRow& row : rows)
+        names.append(row.name);
+    confusion_->set_counts(read_counts(answer, names));
     classes_->set_rows(std::move(rows));
     class_words_->setText(tr("A double click shows the hardest images of a class."));
     const double epoch = protocol::number_at(answer, "epoch");
     summary_->setText(tr("%1 of %2 images told right · loss %3 · epoch %4")
                           .arg(format_percent(protocol::number_at(answer, "accuracy")),
                                format_count(protocol::number_at(answer, "images")),
-                               format_loss(number_in(answer, "loss")), format_count(epoch)));
+                               format_loss(protocol::number_at(answer, "loss", std::nan(""))), format_count(epoch)));
     summary_->setToolTip(text_at(answer, "not_kept"));
-    pointed_->setText(tr("A click on a cell shows its images."));
     hardest_->setEnabled(true);
     set_stage(Stage::known, {});
     ask_images({}, 0);
@@ -442,7 +363,7 @@ void ResultsView::ask_images(const Shown& shown, std::int64_t first) {
 }
 
 void ResultsView::describe_images() {
-    const QStringList& names = matrix_->counts().classes;
+    const QStringList& names = confusion_->counts().classes;
     const QString count = format_count(static_cast<double>(shown_total_));
     if (shown_.truth < 0 || shown_.truth >= names.size())
         image_words_->setText(tr("All %1 images, the hardest first").arg(count));
@@ -456,18 +377,7 @@ void ResultsView::describe_images() {
 }
 
 void ResultsView::show_images(const Json& answer) {
-    const QStringList& names = matrix_->counts().classes;
-    const auto name = [&](const Json& one, const char* key) {
-        const auto index = static_cast<qsizetype>(protocol::number_at(one, key, -1));
-        return index >= 0 && index < names.size() ? names[index] : QString();
-    };
-    std::vector<ExaminedImage> images;
-    if (const auto list = answer.find("images"); list != answer.end() && list->is_array())
-        for (const Json& one : *list) {
-            const QByteArray png = QByteArray::fromBase64(QByteArray::fromStdString(protocol::text_at(one, "png")));
-            images.push_back({QImage::fromData(png, "PNG"), name(one, "truth"), name(one, "predicted"),
-                              protocol::number_at(one, "probability"), text_at(one, "file")});
-        }
+    std::vector<ExaminedImage> images = read_images(answer, confusion_->counts().classes);
     shown_total_ = static_cast<qint64>(protocol::number_at(answer, "total"));
     if (appending_)
         images_->append_images(std::move(images));
@@ -511,13 +421,7 @@ void ResultsView::show_preview(const QString& file, const QImage& image) {
     prediction_->set_image(image, QFileInfo(file).fileName());
 }
 
-void ResultsView::show_prediction(const Json& answer) {
-    std::vector<std::pair<QString, double>> classes;
-    if (const auto list = answer.find("classes"); list != answer.end() && list->is_array())
-        for (const Json& one : *list)
-            classes.emplace_back(text_at(one, "name"), protocol::number_at(one, "probability"));
-    prediction_->set_classes(classes);
-}
+void ResultsView::show_prediction(const Json& answer) { prediction_->set_classes(read_prediction(answer)); }
 
 void ResultsView::show_prediction_error(const QString& text) { prediction_->set_error(text); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "confusion_panel.h"
 #include "run_model.h"
 
 #include <QPointer>
@@ -15,7 +16,6 @@ class QTabBar;
 namespace espalier {
 
 class ClassTable;
-class ConfusionMatrix;
 class ImageGrid;
 class PredictionPanel;
 
@@ -58,14 +58,13 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    enum class Stage { unknown, asking, known };
+    using Stage = ConfusionPanel::Stage;
     /// The images that the grid shows.
     struct Shown {
         int truth = -1, predicted = -1; ///< -1: any
     };
 
     QWidget* make_empty();
-    QWidget* make_matrix();
     QWidget* make_details();
     void set_stage(Stage stage, const QString& words);
     [[nodiscard]] Json question() const;
@@ -83,7 +82,6 @@ private:
     Shown shown_;
     qint64 shown_total_ = 0;
     bool appending_ = false; ///< the images that come next follow those that are there
-    std::vector<qint64> class_images_;
 
     QStackedWidget* outer_;
     QLabel* empty_words_;
@@ -92,13 +90,7 @@ private:
     QComboBox* part_;
     QLabel* summary_;
     QPushButton* again_;
-    QStackedWidget* left_;
-    QLabel* words_; ///< in the place of the matrix
-    QPushButton* evaluate_;
-    QPushButton* cancel_;
-    ConfusionMatrix* matrix_;
-    QComboBox* scale_;
-    QLabel* pointed_;
+    ConfusionPanel* confusion_;
     QTabBar* tabs_;
     QStackedWidget* pages_;
     ClassTable* classes_;
