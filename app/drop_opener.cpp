@@ -19,12 +19,19 @@ bool DropOpener::can_take(const QMimeData* data) {
 }
 
 void DropOpener::take(const QMimeData* data) {
-    if (!can_take(data))
-        return;
-    const QFileInfo file(data->urls().front().toLocalFile());
+    if (can_take(data))
+        take(data->urls().front().toLocalFile());
+}
+
+void DropOpener::take(const QString& name) {
+    const QFileInfo file(name);
     const QString path = file.absoluteFilePath();
     if (is_elsewhere(path))
         return;
+    if (!file.exists()) {
+        emit refused(tr("There is no file or folder %1.").arg(path));
+        return;
+    }
     const QString ending = file.suffix().toLower();
     if (file.isDir())
         look_into(path, true);

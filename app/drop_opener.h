@@ -7,8 +7,8 @@ class QMimeData;
 
 namespace espalier {
 
-/// What becomes of a file or folder that is dropped on the window, or chosen as data: a folder is looked into by the
-/// machine, which may be another one than this.
+/// What becomes of a file or folder that is dropped on the window, named on its command line, or chosen as data: a folder
+/// is looked into by the machine, which may be another one than this.
 class DropOpener : public QObject {
     Q_OBJECT
 
@@ -17,6 +17,7 @@ public:
 
     [[nodiscard]] static bool can_take(const QMimeData* data);
     void take(const QMimeData* data);
+    void take(const QString& path);
     /// A folder that somebody has chosen as data, whatever it holds.
     void take_data_folder(const QString& path);
 

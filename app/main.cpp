@@ -50,6 +50,10 @@ int main(int argc, char** argv) {
     QCommandLineOption watch(QStringLiteral("watchdog")); // for maintainers: not in the help
     watch.setFlags(QCommandLineOption::HiddenFromHelp);
     parser.addOptions({replay, speed, engine, watch});
+    parser.addPositionalArgument(
+        QStringLiteral("PATH"),
+        QApplication::translate("main", "A run folder or checkpoint to show, or a folder of images to train with."),
+        QStringLiteral("[PATH]"));
     parser.process(app);
 
     using namespace espalier;
@@ -57,6 +61,13 @@ int main(int argc, char** argv) {
     options.settings_file = Settings::default_file();
     options.engine = parser.isSet(engine) ? parser.value(engine) : find_engine();
     options.connect = !parser.isSet(replay);
+    const QStringList paths = parser.positionalArguments();
+    if (paths.size() > 1) {
+        std::fprintf(stderr, "espalier opens one path at a time, and was given %d: %s\n",
+                     static_cast<int>(paths.size()), qPrintable(paths.join(QLatin1Char(' '))));
+        return static_cast<int>(ExitCode::bad_configuration);
+    }
+    options.open = paths.value(0);
     try {
         const auto watchdog = parser.isSet(watch) ? report_standstills() : nullptr;
         MainWindow window(options);

@@ -219,6 +219,10 @@ void MainWindow::connect_machine() {
         }
     });
     connect(presets_, &PresetList::listed, gallery_, &PresetGallery::set_presets);
+    connect(presets_, &PresetList::listed, this, [this] {
+        if (const QString path = std::exchange(options_.open, {}); !path.isEmpty())
+            opener_->take(path);
+    });
     connect(presets_, &PresetList::checked, gallery_, &PresetGallery::set_facts);
     connect(presets_, &PresetList::failed, this, [this](const QString& text) { tell(text, true); });
 }
@@ -274,7 +278,7 @@ void MainWindow::showEvent(QShowEvent* event) {
         return;
     timer_.start();
     const auto last = std::ranges::find(settings_.machines, settings_.machine, &MachineSpec::id);
-    if (options_.connect && last != settings_.machines.end())
+    if (options_.connect && options_.open.isEmpty() && last != settings_.machines.end()) // what is opened is here
         QTimer::singleShot(0, this, [this, spec = *last] { use_machine(spec); });
     else if (options_.connect)
         QMetaObject::invokeMethod(machine_, &Machine::start, Qt::QueuedConnection); // the window is painted first

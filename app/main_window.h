@@ -39,6 +39,7 @@ public:
         QStringList engine_arguments{QStringLiteral("serve")};
         QString settings_file; ///< empty: nothing is remembered
         bool connect = true;   ///< start the engine once the window is visible
+        QString open;          ///< file or folder that is opened then, as if it were dropped; empty: none
     };
     explicit MainWindow(Options options, QWidget* parent = nullptr);
     ~MainWindow() override;

@@ -130,6 +130,45 @@ private slots:
         QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("notes.txt")));
     }
 
+    void what_the_command_line_names_is_opened_data() {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("data"); // of the form; empty: a run is shown, or a message
+        QTest::newRow("images") << "photos"
+                                << "folder:DIR/photos";
+        QTest::newRow("table") << "labels.csv"
+                               << "csv:DIR/labels.csv";
+        QTest::newRow("run") << "run"
+                             << "";
+        QTest::newRow("checkpoint") << "run/checkpoints/last.safetensors"
+                                    << "";
+        QTest::newRow("missing") << "lost"
+                                 << "";
+    }
+    void what_the_command_line_names_is_opened() {
+        QFETCH(QString, path);
+        QFETCH(QString, data);
+        const QTemporaryDir folder;
+        make_files(folder.path(), {"photos/cat/1.jpg", "photos/dog/1.jpg", "labels.csv", "run/config.json",
+                                   "run/events.jsonl", "run/checkpoints/last.safetensors"});
+        MainWindow::Options options;
+        options.engine = engine;
+        options.open = folder.filePath(path);
+        MainWindow window(options);
+        window.show();
+        if (!data.isEmpty()) {
+            auto* form = window.findChild<RunForm*>();
+            QTRY_COMPARE(form->values().value(QStringLiteral("data")).toString(),
+                         data.replace(QStringLiteral("DIR"), folder.path()));
+            QVERIFY(form->isVisible());
+        } else if (path.startsWith(QStringLiteral("run"))) {
+            QTRY_VERIFY(window.run_page()->isVisible());
+            QCOMPARE(window.run_page()->run()->path(), folder.filePath(QStringLiteral("run")));
+        } else {
+            auto* message = window.findChild<QWidget*>(QStringLiteral("message"));
+            QTRY_VERIFY(message->accessibleName().contains(folder.filePath(path)));
+        }
+    }
+
     void the_device_is_chosen_by_name() {
         WindowDriver driver(engine, {QStringLiteral("--two-gpus")});
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
