@@ -5,8 +5,10 @@
 
 #include <QCommandLineParser>
 #include <QTimer>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 namespace {
 
@@ -24,9 +26,24 @@ std::unique_ptr<espalier::Watchdog> report_standstills() {
     return watchdog;
 }
 
+/// Whether a window can be shown. Without a display Qt aborts, before it has read --help.
+bool has_display([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+#ifdef Q_OS_LINUX
+    const auto is_set = [](const char* name) { return !qEnvironmentVariableIsEmpty(name); };
+    const auto names_platform = [](const char* argument) { return std::string_view(argument) == "-platform"; };
+    return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || is_set("QT_QPA_PLATFORM") ||
+           std::any_of(argv, argv + argc, names_platform);
+#else
+    return true;
+#endif
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    const bool display = has_display(argc, argv);
+    if (!display)
+        qputenv("QT_QPA_PLATFORM", "offscreen");
     espalier::Application app(argc, argv);
     QApplication::setApplicationName(QStringLiteral("espalier"));
     QApplication::setApplicationDisplayName(QStringLiteral("Espalier"));
@@ -57,16 +74,22 @@ int main(int argc, char** argv) {
     parser.process(app);
 
     using namespace espalier;
-    MainWindow::Options options;
-    options.settings_file = Settings::default_file();
-    options.engine = parser.isSet(engine) ? parser.value(engine) : find_engine();
-    options.connect = !parser.isSet(replay);
     const QStringList paths = parser.positionalArguments();
     if (paths.size() > 1) {
         std::fprintf(stderr, "espalier opens one path at a time, and was given %d: %s\n",
                      static_cast<int>(paths.size()), qPrintable(paths.join(QLatin1Char(' '))));
         return static_cast<int>(ExitCode::bad_configuration);
     }
+    if (!display) {
+        std::fputs("espalier needs a display, and neither DISPLAY nor WAYLAND_DISPLAY names one. In a terminal "
+                   "espalier-train does all that the window does: espalier-train --help\n",
+                   stderr);
+        return static_cast<int>(ExitCode::failed);
+    }
+    MainWindow::Options options;
+    options.settings_file = Settings::default_file();
+    options.engine = parser.isSet(engine) ? parser.value(engine) : find_engine();
+    options.connect = !parser.isSet(replay);
     options.open = paths.value(0);
     try {
         const auto watchdog = parser.isSet(watch) ? report_standstills() : nullptr;
