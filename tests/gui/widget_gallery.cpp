@@ -2,16 +2,20 @@
 // Every widget in every state, for those who work on them. No engine:   widget_gallery [--grab DIR]
 #include "class_table.h"
 #include "confusion_matrix.h"
+#include "confusion_panel.h"
 #include "data_panel.h"
 #include "fit_bar.h"
 #include "image_grid.h"
 #include "log_view.h"
 #include "metric_tile.h"
+#include "network_canvas.h"
+#include "notes_panel.h"
 #include "plot_group.h"
 #include "plot_ticker.h"
 #include "prediction_panel.h"
 #include "preset_gallery.h"
 #include "progress_header.h"
+#include "queue_list.h"
 #include "run_form.h"
 #include "run_rail.h"
 #include "state_band.h"
@@ -19,6 +23,7 @@
 #include "theme.h"
 #include "timeline.h"
 #include "toggle_switch.h"
+#include "widget_samples.h"
 
 #include <QApplication>
 #include <QDir>
@@ -30,6 +35,7 @@
 #include <limits>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
 
@@ -45,6 +51,9 @@ public:
         add_plots();
         add_forms();
         add_lists();
+        add_presets();
+        add_run_panels();
+        add_layers();
         add_results();
     }
 
@@ -81,8 +90,72 @@ private:
         }
         line->addStretch(1);
     }
+    void add_presets() {
+        title(QStringLiteral("Presets"));
+        auto* known = new PresetGallery;
+        known->set_presets(sample_presets());
+        known->set_machine_line(QStringLiteral("● RTX 4060 ready · 8 GB of memory"), Role::good);
+        known->set_facts(QStringLiteral("train-small"), QStringLiteral("78 k parameters · about 3 min"),
+                         QStringLiteral("fits"), Role::good);
+        known->set_facts(QStringLiteral("train-large"), QStringLiteral("44 M parameters · about 9 h"),
+                         QStringLiteral("does not fit"), Role::fault);
+        known->setFixedHeight(620);
+        column_->addWidget(known);
+        auto* waiting = new PresetGallery;
+        waiting->set_waiting(QStringLiteral("The engine does not answer."));
+        waiting->set_machine_line(QStringLiteral("The engine does not answer"), Role::fault);
+        waiting->setFixedHeight(240);
+        column_->addWidget(waiting);
+    }
+    void add_run_panels() {
+        title(QStringLiteral("Toggles, notes, queue"));
+        auto* toggles = new ToggleList;
+        toggles->set_items(sample_toggles());
+        column_->addWidget(toggles);
+        auto* line = row();
+        for (const bool filled : {false, true}) {
+            auto* notes = new NotesPanel;
+            if (filled)
+                notes->set_notes(QStringLiteral("a"), {QStringLiteral("baseline"), QStringLiteral("width 32")},
+                                 QStringLiteral("The second camera is too bright:\nask Ines for the raw files."));
+            line->addWidget(notes, 1);
+        }
+        auto* queue = new QueueList;
+        queue->set_runs(sample_queue());
+        queue->set_current(sample_queue().back().id);
+        queue->setFixedWidth(216);
+        line->addWidget(queue);
+    }
+    void add_layers() {
+        title(QStringLiteral("Layers and networks"));
+        for (const bool known : {true, false}) {
+            auto* table = new LayerTable;
+            if (known)
+                table->set_rows(sample_layers());
+            table->setFixedHeight(known ? 130 : 60);
+            column_->addWidget(table);
+        }
+        auto* line = row();
+        for (const bool open : {false, true}) {
+            auto* canvas = new NetworkCanvas;
+            canvas->setFixedHeight(420);
+            canvas->set_nodes(sample_network());
+            open ? canvas->open_all() : canvas->close_all();
+            line->addWidget(canvas, 1);
+        }
+    }
     void add_results() {
         title(QStringLiteral("Results"));
+        auto* stages = row();
+        for (const auto& [stage, words] :
+             {std::pair{ConfusionPanel::Stage::unknown, "Evaluate the checkpoint to see what it confuses."},
+              {ConfusionPanel::Stage::asking, "Evaluating… 1,200 of 10,000 images"},
+              {ConfusionPanel::Stage::unavailable, "The engine of this machine is older."}}) {
+            auto* panel = new ConfusionPanel;
+            panel->set_stage(stage, QString::fromUtf8(words));
+            panel->setFixedHeight(160);
+            stages->addWidget(panel, 1);
+        }
         for (const int classes : {3, 40}) {
             ConfusionCounts counts;
             std::vector<ClassRow> rows;
