@@ -4,8 +4,8 @@
 #include "format.h"
 #include "json_convert.h"
 #include "run_fields.h"
+#include "words.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <map>
 
@@ -32,8 +32,7 @@ QString words(const Json& value) {
     if (value.is_null())
         return QStringLiteral("–");
     if (value.is_boolean())
-        return value.get<bool>() ? QCoreApplication::translate("espalier::ComparePage", "on")
-                                 : QCoreApplication::translate("espalier::ComparePage", "off");
+        return value.get<bool>() ? tr("on") : tr("off");
     if (value.is_string())
         return to_qstring(value.get<std::string>());
     if (value.is_number_float())

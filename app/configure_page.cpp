@@ -2,6 +2,7 @@
 #include "configure_page.h"
 
 #include "data_panel.h"
+#include "engine_words.h"
 #include "fit_bar.h"
 #include "format.h"
 #include "json_convert.h"
@@ -408,7 +409,8 @@ void ConfigurePage::show_scan(const Json& scan) {
     if (const auto warnings = scan.find("warnings"); warnings != scan.end() && warnings->is_array())
         for (const Json& warning : *warnings)
             if (warning.is_string())
-                findings.push_back({QStringLiteral("info"), Role::hint, to_qstring(warning.get<std::string>())});
+                findings.push_back(
+                    {QStringLiteral("info"), Role::hint, engine_words(to_qstring(warning.get<std::string>()))});
     data_->set_findings(findings);
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "connection_end.h"
 
-#include <QCoreApplication>
+#include "words.h"
+
 #include <QRegularExpression>
 #include <QStringDecoder>
 
 namespace espalier {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("espalier::ConnectionEnd", text); }
 
 constexpr int not_executable = 126, not_found = 127, ssh_failed = 255; // of shells and of ssh
 

@@ -4,8 +4,8 @@
 #include "format.h"
 #include "json_convert.h"
 #include "report.h"
+#include "words.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 namespace espalier {
@@ -45,7 +45,6 @@ DeviceSummary DeviceSummary::chosen(const QString& value) const {
 }
 
 DeviceSummary summarize_devices(const Json& probe) {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::DeviceSummary", text); };
     DeviceSummary summary;
     bool has_gpu = false;
     const auto devices = probe.find("devices");
@@ -71,10 +70,10 @@ DeviceSummary summarize_devices(const Json& probe) {
         summary.device = text_at(device, "name");
         summary.backend = text_at(device, "backend");
         summary.precisions = precisions_of(device);
-        summary.line = tr("%1 ready").arg(shortened(summary.device)) +
-                       (free > 0    ? tr(" · %1 of %2 free").arg(format_bytes(free), format_bytes(bytes))
-                        : bytes > 0 ? tr(" · %1 of memory").arg(format_bytes(bytes))
-                                    : QString());
+        const QString name = shortened(summary.device);
+        summary.line = free > 0    ? tr("%1 ready · %2 of %3 free").arg(name, format_bytes(free), format_bytes(bytes))
+                       : bytes > 0 ? tr("%1 ready · %2 of memory").arg(name, format_bytes(bytes))
+                                   : tr("%1 ready").arg(name);
     }
     if (summary.device.isEmpty())
         summary.line = tr("No device can train here: %1").arg(summary.reason);

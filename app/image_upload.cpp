@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "image_upload.h"
 
+#include "words.h"
+
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QFile>
 #include <QImageReader>
 
 namespace espalier {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("espalier::ImageUpload", text); }
 
 QByteArray encoded(const QImage& image) {
     QByteArray bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "machine_spec.h"
 
-#include <QCoreApplication>
+#include "words.h"
+
 #include <QRegularExpression>
 #include <array>
 
@@ -10,8 +11,6 @@ namespace espalier {
 namespace {
 
 constexpr std::array<const char*, 3> kind_names = {"here", "wsl", "ssh"};
-
-QString tr(const char* text) { return QCoreApplication::translate("espalier::MachineSpec", text); }
 
 /// ssh joins its arguments and hands them to the shell there.
 QString quoted(QString text) {
@@ -33,7 +32,7 @@ QStringList address_arguments(const MachineSpec& machine) {
 
 } // namespace
 
-QString MachineSpec::title() const { return is_here() ? tr("this PC") : name.isEmpty() ? host : name; }
+QString MachineSpec::title() const { return is_here() ? espalier::tr("this PC") : name.isEmpty() ? host : name; }
 
 QString MachineSpec::id() const {
     return QLatin1String(kind_names[static_cast<std::size_t>(kind)]) + QLatin1Char(':') + host;

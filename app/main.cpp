@@ -50,6 +50,9 @@ int main(int argc, char** argv) {
     QApplication::setApplicationVersion(QStringLiteral(ESPALIER_VERSION));
     QApplication::setDesktopFileName(QStringLiteral(ESPALIER_APP_ID));
 
+    using namespace espalier;
+    install_language(Settings::language_in(Settings::default_file()));
+
     QCommandLineParser parser;
     parser.setApplicationDescription(QApplication::translate("main", "A studio for training image networks."));
     parser.addHelpOption();
@@ -73,7 +76,6 @@ int main(int argc, char** argv) {
         QStringLiteral("[PATH]"));
     parser.process(app);
 
-    using namespace espalier;
     const QStringList paths = parser.positionalArguments();
     if (paths.size() > 1) {
         std::fprintf(stderr, "espalier opens one path at a time, and was given %d: %s\n",

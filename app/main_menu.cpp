@@ -16,12 +16,12 @@ QAction* MainMenu::add(QMenu* into, const QString& text, const QKeySequence& key
     return action;
 }
 
-MainMenu::MainMenu(QWidget* window) : QMenu(window), window_(window) {
+MainMenu::MainMenu(Language language, QWidget* window) : QMenu(window), window_(window) {
     add(this, tr("New run"), QKeySequence::New, [this] { emit new_run_requested(); });
     add(this, tr("Search runs"), QKeySequence::Find, [this] { emit search_requested(); });
     addSeparator();
     add_run_menu();
-    add_view_menu();
+    add_view_menu(language);
     addSeparator();
     add(this, tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
     add(this, tr("Menu"), Qt::Key_F10, [this] { emit menu_requested(); })->setVisible(false);
@@ -50,7 +50,7 @@ void MainMenu::add_run_menu() {
     add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
 }
 
-void MainMenu::add_view_menu() {
+void MainMenu::add_view_menu(Language language) {
     auto* view = addMenu(tr("View"));
     int index = 0;
     for (const QString& tab : RunPage::tab_titles()) {
@@ -70,9 +70,25 @@ void MainMenu::add_view_menu() {
         action->setChecked(Theme::instance().mode() == mode);
         looks->addAction(action);
     }
+    add_language_menu(view, language);
     view->addSeparator();
     add(view, tr("Full screen"), Qt::Key_F11,
         [this] { window_->isFullScreen() ? window_->showNormal() : window_->showFullScreen(); });
+}
+
+void MainMenu::add_language_menu(QMenu* view, Language chosen) {
+    auto* languages = view->addMenu(tr("Language"));
+    auto* choice = new QActionGroup(this);
+    // Each calls itself by its own name: who reads no other finds it.
+    for (const auto& [language, name] : {std::pair{Language::system, tr("Language of the system")},
+                                         {Language::english, QStringLiteral("English")},
+                                         {Language::chinese, QStringLiteral("中文")}}) {
+        auto* action = add(languages, name, {}, [this, language = language] { emit language_requested(language); });
+        action->setObjectName(QStringLiteral("language-") + name_of(language));
+        action->setCheckable(true);
+        action->setChecked(language == chosen);
+        choice->addAction(action);
+    }
 }
 
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "language.h"
 #include "theme.h"
 
 #include <QMenu>
@@ -12,7 +13,7 @@ class MainMenu : public QMenu {
     Q_OBJECT
 
 public:
-    explicit MainMenu(QWidget* window);
+    MainMenu(Language language, QWidget* window);
 
 signals:
     void new_run_requested();
@@ -26,13 +27,15 @@ signals:
     void export_requested();
     void compare_requested(); ///< of the runs that are selected
     void theme_requested(Theme::Mode mode);
+    void language_requested(Language language);
     void menu_requested(); ///< its own key
 
 private:
     template <typename Slot>
     QAction* add(QMenu* into, const QString& text, const QKeySequence& keys, Slot slot);
     void add_run_menu();
-    void add_view_menu();
+    void add_view_menu(Language language);
+    void add_language_menu(QMenu* view, Language chosen);
 
     QWidget* window_;
 };

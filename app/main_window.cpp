@@ -145,7 +145,7 @@ void MainWindow::build_tool_bar() {
 }
 
 void MainWindow::build_menu() {
-    auto* menu = new MainMenu(this);
+    auto* menu = new MainMenu(settings_.language, this);
     tool_bar_->set_menu(menu);
     connect(menu, &MainMenu::new_run_requested, this, &MainWindow::show_gallery);
     connect(menu, &MainMenu::search_requested, rail_, &RunRail::focus_search);
@@ -167,6 +167,10 @@ void MainWindow::build_menu() {
     connect(menu, &MainMenu::theme_requested, this, [this](Theme::Mode mode) {
         settings_.theme = mode;
         Theme::instance().set_mode(mode);
+    });
+    connect(menu, &MainMenu::language_requested, this, [this](Language language) {
+        settings_.language = language;
+        tell(tr("The language changes at the next start of Espalier."), false);
     });
 }
 

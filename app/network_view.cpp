@@ -112,9 +112,8 @@ void NetworkView::tell_selection() {
             memory += row.memory;
         kernel = row.kernel;
     }
-    const QString layer = item.is_block() ? tr("its layers") : tr("its layer");
     if (memory > 0)
-        parts.append(tr("%1: %2").arg(layer, format_bytes(memory)));
+        parts.append((item.is_block() ? tr("its layers: %1") : tr("its layer: %1")).arg(format_bytes(memory)));
     if (milliseconds > 0)
         parts.append(tr("%1 ms of a step, forward and backward")
                          .arg(screen_locale().toString(milliseconds, 'f', milliseconds < 10 ? 2 : 1)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "preset_list.h"
 
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 
@@ -35,10 +36,13 @@ void PresetList::take(const Json& answer) {
         for (const Json& item : *list) {
             if (!item.is_object())
                 continue;
-            PresetEntry entry{text_at(item, "name"),    text_at(item, "title"),
-                              text_at(item, "row"),     text_at(item, "size"),
-                              text_at(item, "summary"), protocol::flag_at(item, "available", true),
-                              text_at(item, "reason")};
+            PresetEntry entry{text_at(item, "name"),
+                              engine_words(text_at(item, "title")),
+                              text_at(item, "row"),
+                              text_at(item, "size"),
+                              engine_words(text_at(item, "summary")),
+                              protocol::flag_at(item, "available", true),
+                              engine_words(text_at(item, "reason"))};
             presets_[entry.name] = {entry.title, item.contains("config") ? item["config"] : Json::object()};
             entries.push_back(std::move(entry));
         }

@@ -2,8 +2,8 @@
 #include "run_fields.h"
 
 #include "toggle_words.h"
+#include "words.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 namespace espalier {
@@ -12,7 +12,6 @@ namespace {
 
 /// The toggles behind the fields of the training, each with its sentence; those that few need are folded away.
 std::vector<FormField> with_toggles(std::vector<FormField> fields) {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::run_fields", text); };
     const auto first_advanced = std::ranges::find(fields, true, &FormField::advanced);
     std::vector<FormField> usual, rare;
     for (const Toggle& toggle : toggles()) {
@@ -41,7 +40,6 @@ std::vector<FormField> with_toggles(std::vector<FormField> fields) {
 } // namespace
 
 const std::vector<FormField>& run_fields() {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::run_fields", text); };
     using Kind = FormField::Kind;
     static const std::vector<FormField> plain{
         {"data",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_model.h"
 
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 #include "toggle_words.h"
@@ -150,7 +151,7 @@ void RunModel::apply(const RunEvent& event) {
         take_fallback(event);
     } else if (event.type == "warning") {
         ++warnings_;
-        note(event, text_at(event.fields, "text"), Role::attention);
+        note(event, engine_words(text_at(event.fields, "text")), Role::attention);
     } else if (event.type == "error") {
         note(event, text_at(event.fields, "text"), Role::fault);
         if (!is_end(state_))
@@ -159,7 +160,7 @@ void RunModel::apply(const RunEvent& event) {
         take_back(static_cast<std::int64_t>(protocol::number_at(event.fields, "from_step")));
     } else if (event.type == "bye") {
         const auto code = static_cast<int>(protocol::number_at(event.fields, "code"));
-        const QString why = text_at(event.fields, "reason");
+        const QString why = engine_words(text_at(event.fields, "reason"));
         note(event, why.isEmpty() ? tr("The worker has ended") : tr("The worker has ended: %1").arg(why),
              Role::secondary);
         if (!is_end(state_)) // an end without its phase
@@ -213,7 +214,7 @@ void RunModel::extend_phase(const QString& name, Role role) {
 
 void RunModel::take_phase(const RunEvent& event) {
     const QString phase = text_at(event.fields, "phase");
-    const QString why = text_at(event.fields, "reason");
+    const QString why = engine_words(text_at(event.fields, "reason"));
     saving_ = phase == u"saving";
     evaluating_ = phase == u"evaluating";
     if (phase == u"saving")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of event tells a RunModel, but for those that change its state.
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 #include "run_model.h"
@@ -58,7 +59,7 @@ void RunModel::take_plan(const RunEvent& event) {
     });
     each("notes", [&](const Json& item) {
         if (item.is_string())
-            plan.notes.append(to_qstring(item.get<std::string>()));
+            plan.notes.append(engine_words(to_qstring(item.get<std::string>())));
     });
     each("layers", [&](const Json& layer) {
         if (!layer.is_object())
@@ -133,10 +134,10 @@ void RunModel::take_evaluation(const RunEvent& event) {
         }
     }
     const bool best = protocol::flag_at(event.fields, "best");
-    note(event,
-         tr("Epoch %1: %2 loss %3, accuracy %4%5")
-             .arg(format_count(event.epoch), text_at(event.fields, "set", tr("validation")), format_loss(value),
-                  format_percent(share), best ? tr(" (the best so far)") : QString()),
+    const QString sentence = text_at(event.fields, "set") == u"test" ? tr("Epoch %1: test loss %2, accuracy %3")
+                             : best ? tr("Epoch %1: validation loss %2, accuracy %3 (the best so far)")
+                                    : tr("Epoch %1: validation loss %2, accuracy %3");
+    note(event, sentence.arg(format_count(event.epoch), format_loss(value), format_percent(share)),
          best ? Role::good : Role::text);
 }
 
@@ -198,7 +199,8 @@ void RunModel::take_fallback(const RunEvent& event) {
     changes_.push_back({text_at(event.fields, "rung"), text_at(event.fields, "from"), text_at(event.fields, "to"),
                         text_at(event.fields, "reason"), step_, object_at(event.fields, "undo")});
     const Fallback& change = changes_.back();
-    story_ = tr("%1: %2 → %3: %4").arg(toggle_title(change.rung), change.from, change.to, change.reason);
+    story_ = tr("%1: %2 → %3: %4")
+                 .arg(toggle_title(change.rung), engine_words(change.from), engine_words(change.to), change.reason);
     fallbacks_.append(story_);
     Json all = change.undo; // of two changes of one setting the earlier one's way back counts
     all.merge_patch(undo_);

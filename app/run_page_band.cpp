@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The band of the run page: how the run stands, what the engine has changed, and what can be done about it.
+#include "engine_words.h"
 #include "format.h"
 #include "results_view.h"
 #include "run_page.h"
@@ -105,11 +106,12 @@ void RunPage::fill_band() {
 
 /// The engine has changed something by itself, and the run goes on.
 void RunPage::fill_change(const RunModel::Fallback& change) {
-    band_->set_message(
-        StateBand::Tone::attention,
-        tr("The engine changed %1: %2 → %3")
-            .arg(toggle_title(change.rung), change.from.isEmpty() ? tr("as asked") : change.from, change.to),
-        change.reason);
+    band_->set_message(StateBand::Tone::attention,
+                       tr("The engine changed %1: %2 → %3")
+                           .arg(toggle_title(change.rung),
+                                change.from.isEmpty() ? tr("as asked") : engine_words(change.from),
+                                engine_words(change.to)),
+                       change.reason);
     const auto action = [this](const QString& text, const char* name, auto&& done) {
         auto* button = band_->add_action(text, {}, false);
         button->setObjectName(QLatin1String(name));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "settings.h"
 
-#include <QCoreApplication>
+#include "words.h"
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -15,8 +16,6 @@
 namespace espalier {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("espalier::Settings", text); }
 
 constexpr std::array<const char*, 3> theme_names = {"system", "light", "dark"};
 
@@ -41,13 +40,15 @@ Settings Settings::load(const QString& path, QString* problem) {
         file.close();
         QFile::rename(path, aside);
         if (problem)
-            *problem = tr("The settings could not be read and start anew. The damaged file is kept as %1.").arg(aside);
+            *problem = espalier::tr("The settings could not be read and start anew. The damaged file is kept as %1.")
+                           .arg(aside);
         return settings;
     }
     const QString theme = object[QStringLiteral("theme")].toString();
     for (std::size_t i = 0; i < theme_names.size(); ++i)
         if (theme == QLatin1String(theme_names[i]))
             settings.theme = static_cast<Theme::Mode>(i);
+    settings.language = language_named(object[QStringLiteral("language")].toString());
     settings.geometry = QByteArray::fromBase64(object[QStringLiteral("geometry")].toString().toLatin1());
     settings.last_run = object[QStringLiteral("last_run")].toString();
     settings.safe_mode = object[QStringLiteral("safe_mode")].toBool();
@@ -57,6 +58,13 @@ Settings Settings::load(const QString& path, QString* problem) {
             !machine.is_here() && problem_of(machine).isEmpty())
             settings.machines.push_back(machine);
     return settings;
+}
+
+Language Settings::language_in(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return Language::system;
+    return language_named(QJsonDocument::fromJson(file.readAll()).object()[QStringLiteral("language")].toString());
 }
 
 QString Settings::save(const QString& path) const {
@@ -69,11 +77,12 @@ QString Settings::save(const QString& path) const {
                              {QStringLiteral("machine"), machine},
                              {QStringLiteral("version"), version},
                              {QStringLiteral("theme"), QLatin1String(theme_names[static_cast<std::size_t>(theme)])},
+                             {QStringLiteral("language"), name_of(language)},
                              {QStringLiteral("geometry"), QString::fromLatin1(geometry.toBase64())},
                              {QStringLiteral("last_run"), last_run},
                              {QStringLiteral("safe_mode"), safe_mode}};
     if (!file.open(QIODevice::WriteOnly) || file.write(QJsonDocument(object).toJson()) < 0 || !file.commit())
-        return tr("The settings could not be written to %1: %2").arg(path, file.errorString());
+        return espalier::tr("The settings could not be written to %1: %2").arg(path, file.errorString());
     return {};
 }
 

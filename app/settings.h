@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "language.h"
 #include "machine_spec.h"
 #include "theme.h"
 
@@ -13,6 +14,7 @@ namespace espalier {
 /// What the window remembers. One JSON file with a version, written whole or not at all.
 struct Settings {
     Theme::Mode theme = Theme::Mode::system;
+    Language language = Language::system;
     QByteArray geometry;
     QString last_run; ///< its path
     bool safe_mode = false;
@@ -23,6 +25,8 @@ struct Settings {
     /// A file that cannot be read is set aside as "settings.json.damaged", and `problem` says so; the defaults are
     /// returned. No file is no problem. Settings of a newer version are read as far as they are known.
     static Settings load(const QString& file, QString* problem);
+    /// The one in a file that is not otherwise looked at, and left as it is: it is needed before any text is.
+    [[nodiscard]] static Language language_in(const QString& file);
     /// Returns what went wrong, empty if nothing.
     [[nodiscard]] QString save(const QString& file) const;
     /// settings.json in the configuration folder of this user.

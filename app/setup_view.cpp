@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "setup_view.h"
 
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 #include "notes_panel.h"
 #include "toggle_list.h"
 #include "toggle_words.h"
+#include "words.h"
 
 #include <QLabel>
 #include <QScrollArea>
@@ -18,7 +20,6 @@ namespace espalier {
 namespace {
 
 QString value_words(const Json& value) {
-    const auto tr = [](const char* text) { return SetupView::tr(text); };
     if (value.is_boolean())
         return value.get<bool>() ? tr("on") : tr("off");
     return value.is_string() ? to_qstring(value.get<std::string>()) : QString();
@@ -44,14 +45,15 @@ std::vector<ToggleList::Item> toggle_items(const RunModel& run) {
         if (value == values.end() && change == changes.end())
             continue;
         ToggleList::Item item{toggle.name, toggle.title,
-                              value != values.end() ? value_words(*value) : change->second.to, toggle.sentence};
+                              value != values.end() ? value_words(*value) : engine_words(change->second.to),
+                              toggle.sentence};
         if (change != changes.end())
             change_of(item, change->second);
         items.push_back(std::move(item));
         changes.erase(toggle.name);
     }
     for (const auto& [rung, change] : changes) {
-        ToggleList::Item item{rung, toggle_title(rung), change.to};
+        ToggleList::Item item{rung, toggle_title(rung), engine_words(change.to)};
         change_of(item, change);
         items.insert(items.begin(), std::move(item));
     }

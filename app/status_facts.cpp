@@ -4,9 +4,9 @@
 #include "format.h"
 #include "report.h"
 #include "toggle_words.h"
+#include "words.h"
 #include "worker/protocol.h"
 
-#include <QCoreApplication>
 #include <cmath>
 
 namespace espalier {
@@ -15,20 +15,20 @@ namespace {
 
 using Fact = StatusStrip::Fact;
 
-QString tr(const char* text) { return QCoreApplication::translate("espalier::StatusFacts", text); }
+/// The one number of a sentence, set off from the words around it.
+Fact set_off(const QString& sentence, const QString& number, const QString& help = {}, Role role = Role::text) {
+    const auto at = sentence.indexOf(u"%1");
+    return {number, sentence.mid(at + 2), role, help, sentence.left(at)};
+}
 
 Fact checkpoint_fact(const RunModel& run, bool live, double now) {
     if (!run.checkpoint())
         return {{}, tr("no checkpoint yet"), Role::text, {}, {}};
     const RunModel::Checkpoint& last = *run.checkpoint();
     if (live)
-        return {format_about(std::max(0.0, now - last.time)), tr(" ago"), Role::text, last.file,
-                tr("last checkpoint ")};
-    return {tr("step %1").arg(format_count(static_cast<double>(last.step))),
-            {},
-            Role::text,
-            last.file,
-            tr("last checkpoint ")};
+        return set_off(tr("last checkpoint %1 ago"), format_about(std::max(0.0, now - last.time)), last.file);
+    return set_off(tr("last checkpoint %1"), tr("step %1").arg(format_count(static_cast<double>(last.step))),
+                   last.file);
 }
 
 Fact warnings_fact(const RunModel& run) {
@@ -45,18 +45,18 @@ Fact warnings_fact(const RunModel& run) {
 Fact mode_fact(const RunModel& run) {
     const RunModel::Plan& plan = *run.plan();
     const QString device = plan.device.isEmpty() ? plan.backend : plan.device;
-    QString words;
+    QStringList words{QString()};
     if (protocol::flag_at(plan.toggles, "safe_mode"))
-        words += tr(" · safe mode");
+        words << tr("safe mode");
     else if (protocol::flag_at(plan.toggles, "fused"))
-        words += tr(" · fused");
+        words << tr("fused");
     if (run.on_gpu() && protocol::flag_at(plan.toggles, "cuda_graphs"))
-        words += tr(" · CUDA graph");
+        words << tr("CUDA graph");
     if (protocol::flag_at(plan.toggles, "recompute"))
-        words += tr(" · recompute");
+        words << tr("recompute");
     if (!run.on_gpu())
-        words += QStringLiteral(" · %1").arg(shortened(device));
-    return {plan.precision, words, Role::text, device, {}};
+        words << shortened(device);
+    return {plan.precision, words.join(QStringLiteral(" · ")), Role::text, device, {}};
 }
 
 /// What the device says of itself now; what it does not say is left out.
@@ -64,11 +64,8 @@ void add_device_facts(const Json& resources, std::vector<Fact>& facts) {
     const auto value = [&](const char* key) { return protocol::number_at(resources, key, std::nan("")); };
     const auto known = [](double number) { return std::isfinite(number); };
     if (const double busy = value("utilisation"); known(busy))
-        facts.push_back({format_count(std::round(busy * 100)) + tr(" %"),
-                         {},
-                         Role::text,
-                         tr("Share of the time in which the GPU had a kernel to run"),
-                         tr("GPU ")});
+        facts.push_back(set_off(tr("GPU %1"), format_count(std::round(busy * 100)) + QStringLiteral(" %"),
+                                tr("Share of the time in which the GPU had a kernel to run")));
     const double heat = value("temperature"), power = value("power"), limit = value("power_limit");
     const QString heat_words = tr("%1 °C").arg(format_count(heat)),
                   power_words = tr("%1 W").arg(format_count(std::round(power)));
@@ -79,18 +76,15 @@ void add_device_facts(const Json& resources, std::vector<Fact>& facts) {
         facts.push_back({known(heat) ? heat_words : power_words, {}, Role::text, of_limit, {}});
     if (const double clock = value("core_clock"); known(clock)) {
         const double memory = value("memory_clock");
-        facts.push_back(
-            {format_count(clock),
-             tr(" MHz"),
-             Role::text,
-             known(memory) ? tr("Clock of the multiprocessors; that of the memory is %1 MHz").arg(format_count(memory))
-                           : tr("Clock of the multiprocessors"),
-             {}});
+        facts.push_back(set_off(
+            tr("%1 MHz"), format_count(clock),
+            known(memory) ? tr("Clock of the multiprocessors; that of the memory is %1 MHz").arg(format_count(memory))
+                          : tr("Clock of the multiprocessors")));
     }
     if (const QString words = throttle_words(static_cast<unsigned>(protocol::number_at(resources, "throttle")));
         !words.isEmpty())
-        facts.push_back(
-            {words, {}, Role::attention, tr("The GPU runs below its highest clock because of this"), tr("slowed by ")});
+        facts.push_back(set_off(tr("slowed by %1"), words, tr("The GPU runs below its highest clock because of this"),
+                                Role::attention));
 }
 
 } // namespace
@@ -98,7 +92,7 @@ void add_device_facts(const Json& resources, std::vector<Fact>& facts) {
 std::vector<Fact> status_facts(const RunModel& run, bool live, double now) {
     std::vector<Fact> facts{mode_fact(run)};
     if (run.images_per_second() > 0)
-        facts.push_back({format_count(std::round(run.images_per_second())), tr(" img/s"), Role::text, {}, {}});
+        facts.push_back(set_off(tr("%1 img/s"), format_count(std::round(run.images_per_second()))));
     if (live)
         add_device_facts(run.resources(), facts);
     facts.push_back(checkpoint_fact(run, live, now));

@@ -3,15 +3,13 @@
 
 #include "device_summary.h"
 #include "json_convert.h"
+#include "words.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 namespace espalier {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("espalier::toggles", text); }
 
 bool is_gpu(const DeviceSummary& device) { return device.backend == u"cuda"; }
 

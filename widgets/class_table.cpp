@@ -65,8 +65,9 @@ public:
 
 private:
     [[nodiscard]] static QString title(int column) {
-        static const std::array<QString, column_count> names{tr("Class"), tr("Images"), tr("Precision"), tr("Recall"),
-                                                             tr("F1")};
+        static const std::array<QString, column_count> names{ClassTable::tr("Class"), ClassTable::tr("Images"),
+                                                             ClassTable::tr("Precision"), ClassTable::tr("Recall"),
+                                                             ClassTable::tr("F1")};
         return names[static_cast<std::size_t>(column)];
     }
     [[nodiscard]] static QString plain(const ClassRow& row, int column) {
@@ -80,11 +81,11 @@ private:
     [[nodiscard]] static QString story(int column) {
         switch (column) {
         case ClassTable::precision:
-            return tr("Of the images taken for the class, how many are of it");
+            return ClassTable::tr("Of the images taken for the class, how many are of it");
         case ClassTable::recall:
-            return tr("Of the images of the class, how many are told right");
+            return ClassTable::tr("Of the images of the class, how many are told right");
         case ClassTable::f1:
-            return tr("The harmonic mean of precision and recall");
+            return ClassTable::tr("The harmonic mean of precision and recall");
         default:
             return {};
         }

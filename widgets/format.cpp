@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "format.h"
 
-#include <QCoreApplication>
+#include "words.h"
+
 #include <array>
 #include <cmath>
 
@@ -80,7 +81,6 @@ QString format_clock(double seconds) {
 }
 
 QString format_about(double seconds) {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::format", text); };
     if (!std::isfinite(seconds) || seconds < 0)
         return QStringLiteral("–");
     if (seconds < 59.5)

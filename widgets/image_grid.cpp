@@ -48,7 +48,8 @@ public:
     }
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override {
         const ExaminedImage& one = at(index);
-        const QString words = tr("%1, %2 for %3").arg(caption(one), format_percent(one.probability), one.truth);
+        const QString words =
+            ImageGrid::tr("%1, %2 for %3").arg(caption(one), format_percent(one.probability), one.truth);
         if (role == Qt::ToolTipRole)
             return words + QLatin1Char('\n') + one.file;
         return role == Qt::DisplayRole || role == Qt::AccessibleTextRole ? QVariant(words) : QVariant();
@@ -91,9 +92,9 @@ public:
                           metrics.elidedText(caption(one), Qt::ElideMiddle, text.width()));
         text.translate(0, 16);
         painter->setPen(theme.color(Role::secondary));
-        painter->drawText(
-            text, Qt::AlignHCenter | Qt::AlignVCenter,
-            metrics.elidedText(tr("truth %1").arg(format_percent(one.probability)), Qt::ElideRight, text.width()));
+        painter->drawText(text, Qt::AlignHCenter | Qt::AlignVCenter,
+                          metrics.elidedText(ImageGrid::tr("truth %1").arg(format_percent(one.probability)),
+                                             Qt::ElideRight, text.width()));
         painter->restore();
     }
 

@@ -49,7 +49,7 @@ public:
             return shown(row, index.column());
         if (role == Qt::ToolTipRole)
             return index.column() == milliseconds && std::isfinite(row.forward_milliseconds)
-                       ? tr("forward %1 ms, backward %2 ms")
+                       ? LayerTable::tr("forward %1 ms, backward %2 ms")
                              .arg(decimals(row.forward_milliseconds, 3),
                                   decimals(row.milliseconds - row.forward_milliseconds, 3))
                        : shown(row, index.column());
@@ -70,9 +70,10 @@ public:
 
 private:
     [[nodiscard]] static QString title(int column) {
-        static const std::array<QString, column_count> names{tr("Layer"),  tr("Kind"),       tr("Output"), tr("Kernel"),
-                                                             tr("ms"),     tr("Share"),      tr("GFLOPS"), tr("GB/s"),
-                                                             tr("Memory"), tr("Parameters"), tr("FLOPs")};
+        static const std::array<QString, column_count> names{
+            LayerTable::tr("Layer"),  LayerTable::tr("Kind"),       LayerTable::tr("Output"), LayerTable::tr("Kernel"),
+            LayerTable::tr("ms"),     LayerTable::tr("Share"),      LayerTable::tr("GFLOPS"), LayerTable::tr("GB/s"),
+            LayerTable::tr("Memory"), LayerTable::tr("Parameters"), LayerTable::tr("FLOPs")};
         return names[static_cast<std::size_t>(column)];
     }
     [[nodiscard]] QString plain(const LayerRow& row, int column) const {

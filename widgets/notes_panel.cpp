@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <utility>
 
@@ -73,8 +74,9 @@ void NotesPanel::flush() {
 }
 
 QStringList NotesPanel::tags_in(const QString& text) {
+    static const QRegularExpression comma(QStringLiteral("[,，、]"));
     QStringList tags;
-    for (const QString& part : text.split(QLatin1Char(',')))
+    for (const QString& part : text.split(comma))
         if (const QString tag = part.simplified(); !tag.isEmpty() && !tags.contains(tag))
             tags.append(tag);
     return tags;

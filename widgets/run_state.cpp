@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_state.h"
 
-#include <QCoreApplication>
+#include "words.h"
 
 namespace espalier {
 
 QString state_title(RunState state) {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("espalier::RunState", text); };
     switch (state) {
     case RunState::queued:
         return tr("Queued");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes a picture of every state of the window, in both themes (QT_SCALE_FACTOR=2 for twice the pixels):
-//   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM]
+//   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM] [--language zh_CN]
 // Without --run the curves are those of a sample; without --engine a stand-in for `espalier-train serve` answers.
 //   espalier_grab DIR --engine PROGRAM --live SECONDS [--preset NAME] [--set FIELD=VALUE ...]
 // starts a run by the form, lets it train for so long, and takes pictures while it trains (0: to its end, and pictures
@@ -234,11 +234,15 @@ int main(int argc, char** argv) {
                                            QStringLiteral("NAME"), QStringLiteral("quick"));
     const QCommandLineOption set_option(QStringLiteral("set"), QStringLiteral("a field of the form"),
                                         QStringLiteral("FIELD=VALUE"));
-    parser.addOptions({run_option, engine_option, until_option, live_option, preset_option, set_option});
+    const QCommandLineOption language_option(QStringLiteral("language"), QStringLiteral("what the window speaks"),
+                                             QStringLiteral("NAME"), QStringLiteral("en"));
+    parser.addOptions(
+        {run_option, engine_option, until_option, live_option, preset_option, set_option, language_option});
     parser.addHelpOption();
     parser.process(app);
     if (parser.positionalArguments().isEmpty())
         parser.showHelp(2);
+    install_language(language_named(parser.value(language_option)));
     const QDir out(parser.positionalArguments().first());
     out.mkpath(QStringLiteral("."));
 

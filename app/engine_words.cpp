@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine_words.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+#include <array>
+#include <vector>
+
+namespace espalier {
+
+namespace {
+
+/// As they stand in resources/presets and in the engine's sources; %1 is what the engine puts there.
+constexpr std::array texts{
+    // presets
+    QT_TRANSLATE_NOOP("espalier::engine", "One-minute demo"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Train, small"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Train, medium"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Train, large"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Search, small"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Search, medium"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Search, large"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Search, recommended"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Search, stability first"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Grow, small"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Grow, medium"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Grow, large"),
+    QT_TRANSLATE_NOOP("espalier::engine", "A small convolution network learns the built-in clothing images to about 89 "
+                                          "% in less than a minute, on any processor."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "A residual network of 3 blocks for photos of 96 pixels: a first result on your own images."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "A ResNet-18 of half the width for photos of 160 pixels: good accuracy in hours on a GPU."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "ResNet-18 for photos of 224 pixels: the best accuracy of the three, for a GPU and a night."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "A quick check of the architecture search: 8 channels, 4 cells; too short for a meaningful genotype."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Architecture search with 20 channels and 12 cells."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Architecture search with 28 channels and 16 cells."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Architecture search that is worth its time: 16 channels, 8 cells."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "Architecture search with recomputation and safe mode on: 12 channels, 6 cells."),
+    QT_TRANSLATE_NOOP("espalier::engine", "A network that starts with %1 parameters and grows to at most 500,000."),
+    QT_TRANSLATE_NOOP("espalier::engine", "A network that starts with %1 parameters and grows to at most %2 million."),
+    QT_TRANSLATE_NOOP("espalier::engine", "It comes with the growing networks."),
+    QT_TRANSLATE_NOOP("espalier::engine", "It comes with the architecture search."),
+    // values
+    QT_TRANSLATE_NOOP("espalier::engine", "on"),
+    QT_TRANSLATE_NOOP("espalier::engine", "off"),
+    // the queue, and ends
+    QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue until %1 has ended or is paused."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue: %1 run begins before it."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue: %1 runs begin before it."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user; the worker did not say how it went."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The supervisor of this run is gone; the state was saved."),
+    // notes of a plan
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The precision is %1: in a self-test its losses were within %2 % of those in fp32."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Each update takes the mean gradient of %1 batches of %2 images."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "%1 images in batches of %2 leave %3 over. The last batch of each epoch has %4."),
+    QT_TRANSLATE_NOOP("espalier::engine", "%1 images in batches of %2 leave %3 over. A batch of one is no use, so one "
+                                          "image, another one each epoch, sits out."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "%1 images in batches of %2 leave %3 over. They are too few for a batch of their own, so the "
+                      "last two batches of each epoch share the images: %4 and %5."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The batch of %1 is larger than the training set, so all %2 images make one batch."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The warm-up takes the whole run: the learning rate never reaches its value."),
+    QT_TRANSLATE_NOOP("espalier::engine", "There is no validation part: no checkpoint will be called the best."),
+    // of a data set
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The data set has a single class: there is nothing to tell apart, the loss is zero from the "
+                      "first step on, and an accuracy of 100 % means nothing. Is a folder of classes missing?"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Training refuses this set until its bad files are mended."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Training leaves the bad files out: %1 of %2."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The class '%1' has no training image: it can never be learned."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Only one class has images: there is nothing to tell apart."),
+    QT_TRANSLATE_NOOP("espalier::engine", "There is no image that could be used."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The classes are far from balanced: the largest has %1 images, the smallest %2."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Of a single colour throughout: %1 image."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Of a single colour throughout: %1 images."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Repeated within the training part: %1 image."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Repeated within the training part: %1 images."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "In the training part and in the validation part: %1 image. Accuracy will look a little better than it is."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "In the training part and in the validation part: %1 images. Accuracy will look a little better than it is."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "In the training part and in the test part: %1 image. Accuracy will look a little better than it is."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "In the training part and in the test part: %1 images. Accuracy will look a little better than it is."),
+    QT_TRANSLATE_NOOP(
+        "espalier::engine",
+        "%1 hidden files or folders and leftovers of the system (such as ._a.jpg, Thumbs.db) were passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "%1 images lie beside the folders of the classes and were passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "%1 folders were reached a second time, through a link, and passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "%1 files are no images by their names (%2) and were passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "There is no '%1': the training part is smaller than the whole set's."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The folder '%1' lies beside 'train' and was passed over."),
+};
+
+/// Matches a whole text; what stands for %1, %2 ... is captured in this order.
+QRegularExpression pattern_of(const char* text) {
+    QString pattern;
+    for (const QString& part : QString::fromUtf8(text).split(QRegularExpression(QStringLiteral("%[1-9]"))))
+        pattern +=
+            (pattern.isEmpty() ? QStringLiteral("^") : QStringLiteral("(.+?)")) + QRegularExpression::escape(part);
+    return QRegularExpression(pattern + QLatin1Char('$'), QRegularExpression::DotMatchesEverythingOption);
+}
+
+/// In one pass: what was captured may have a %1 in it.
+QString filled(const QString& words, const QRegularExpressionMatch& captured) {
+    QString text;
+    qsizetype at = 0;
+    static const QRegularExpression place(QStringLiteral("%([1-9])"));
+    for (auto places = place.globalMatch(words); places.hasNext();) {
+        const auto here = places.next();
+        text += words.mid(at, here.capturedStart() - at) + captured.captured(here.captured(1).toInt());
+        at = here.capturedEnd();
+    }
+    return text + words.mid(at);
+}
+
+} // namespace
+
+QString engine_words(const QString& text) {
+    struct Sentence {
+        const char* text;
+        QRegularExpression pattern;
+    };
+    static const std::vector<Sentence> sentences = [] {
+        std::vector<Sentence> all;
+        for (const char* one : texts)
+            all.push_back({one, pattern_of(one)});
+        return all;
+    }();
+    for (const Sentence& sentence : sentences)
+        if (const auto match = sentence.pattern.match(text); match.hasMatch())
+            return filled(QCoreApplication::translate("espalier::engine", sentence.text), match);
+    return text;
+}
+
+} // namespace espalier
