@@ -1026,6 +1026,49 @@
     </message>
 </context>
 <context>
+    <name>espalier::ConfusionPanel</name>
+    <message>
+        <source>Evaluate</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>What the cells say</source>
+        <translation>单元格显示的内容</translation>
+    </message>
+    <message>
+        <source>Images</source>
+        <translation>图像</translation>
+    </message>
+    <message>
+        <source>% of the class</source>
+        <translation>占类别的 %</translation>
+    </message>
+    <message>
+        <source>% of the prediction</source>
+        <translation>占预测的 %</translation>
+    </message>
+    <message>
+        <source>Each row adds up to 100: the diagonal is the recall</source>
+        <translation>每行合计 100：对角线为召回率</translation>
+    </message>
+    <message>
+        <source>Each column adds up to 100: the diagonal is the precision</source>
+        <translation>每列合计 100：对角线为精确率</translation>
+    </message>
+    <message>
+        <source>Confusion</source>
+        <translation>混淆矩阵</translation>
+    </message>
+    <message>
+        <source>A click on a cell shows its images.</source>
+        <translation>单击单元格可查看其图像。</translation>
+    </message>
+</context>
+<context>
     <name>espalier::CsvExport</name>
     <message>
         <source>%1 could not be written: %2</source>
@@ -1071,6 +1114,10 @@
     <message>
         <source>%1 is on this PC. Copy it to %2, and type where it is there as the data of a new run.</source>
         <translation>%1 在本机上。请把它复制到 %2，并在新建运行的数据中填写它在那里的路径。</translation>
+    </message>
+    <message>
+        <source>There is no file or folder %1.</source>
+        <translation>没有文件或文件夹 %1。</translation>
     </message>
 </context>
 <context>
@@ -2038,14 +2085,6 @@ A click offers to take it back.</source>
         <translation>重新评估</translation>
     </message>
     <message>
-        <source>Evaluate</source>
-        <translation>评估</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
         <source>Hardest images</source>
         <translation>最难的图像</translation>
     </message>
@@ -2064,34 +2103,6 @@ A click offers to take it back.</source>
     <message>
         <source>Images</source>
         <translation>图像</translation>
-    </message>
-    <message>
-        <source>What the cells say</source>
-        <translation>单元格显示的内容</translation>
-    </message>
-    <message>
-        <source>% of the class</source>
-        <translation>占类别的 %</translation>
-    </message>
-    <message>
-        <source>% of the prediction</source>
-        <translation>占预测的 %</translation>
-    </message>
-    <message>
-        <source>Each row adds up to 100: the diagonal is the recall</source>
-        <translation>每行合计 100：对角线为召回率</translation>
-    </message>
-    <message>
-        <source>Each column adds up to 100: the diagonal is the precision</source>
-        <translation>每列合计 100：对角线为精确率</translation>
-    </message>
-    <message>
-        <source>Confusion</source>
-        <translation>混淆矩阵</translation>
-    </message>
-    <message>
-        <source>A click on a cell shows its images.</source>
-        <translation>单击单元格可查看其图像。</translation>
     </message>
     <message>
         <source>Views of the results</source>
@@ -3323,6 +3334,10 @@ A click offers to take it back.</source>
     <message>
         <source>The espalier-train to use.</source>
         <translation>要使用的 espalier-train。</translation>
+    </message>
+    <message>
+        <source>A run folder or checkpoint to show, or a folder of images to train with.</source>
+        <translation>要显示的运行文件夹或检查点，或用于训练的图像文件夹。</translation>
     </message>
 </context>
 </TS>

@@ -8,6 +8,7 @@
 //   its results).
 #include "base/error.h"
 #include "confusion_matrix.h"
+#include "engine_words.h"
 #include "fit_bar.h"
 #include "image_grid.h"
 #include "main_window.h"
@@ -339,7 +340,7 @@ int main(int argc, char** argv) {
         const auto replayed = [&](const QString& folder, int tab = 0) {
             return [folder, tab](MainWindow& w) {
                 w.play(std::make_unique<Replay>(folder, 0), folder);
-                w.run_page()->run()->set_name(QDir(folder).dirName(), QStringLiteral("One-minute demo"));
+                w.run_page()->run()->set_name(QDir(folder).dirName(), engine_words(QStringLiteral("One-minute demo")));
                 w.run_page()->show_tab(tab);
                 wait(300);
             };
