@@ -2972,7 +2972,7 @@ A click offers to take it back.</source>
     </message>
     <message>
         <source>Notes</source>
-        <translation>备注</translation>
+        <translation>说明</translation>
     </message>
     <message>
         <source>Folder</source>
