@@ -3,6 +3,7 @@
 
 #include "choice_box.h"
 #include "format.h"
+#include "number_text.h"
 #include "theme.h"
 #include "toggle_switch.h"
 
@@ -213,22 +214,19 @@ QVariant RunForm::value_of(const Row& row) const {
         break;
     }
     const QString text = static_cast<QLineEdit*>(row.editor)->text().trimmed();
-    bool good = false;
+    const auto allowed = [&](auto number) {
+        return number && *number >= row.field.low && *number <= row.field.high ? QVariant(*number) : QVariant();
+    };
     switch (row.field.kind) {
-    case FormField::Kind::integer: {
-        const qlonglong number =
-            QLocale::c().toLongLong(QString(text).remove(QLatin1Char(',')).remove(QLatin1Char(' ')), &good);
-        return good && number >= row.field.low && number <= row.field.high ? QVariant(number) : QVariant();
-    }
-    case FormField::Kind::real: {
-        const double number = QLocale::c().toDouble(text, &good);
-        return good && number >= row.field.low && number <= row.field.high ? QVariant(number) : QVariant();
-    }
+    case FormField::Kind::integer:
+        return allowed(read_whole(text, screen_locale()));
+    case FormField::Kind::real:
+        return allowed(read_real(text, screen_locale()));
     case FormField::Kind::integers: {
         QVariantList list;
-        for (const QString& part : text.split(QLatin1Char(','))) {
-            const qlonglong number = part.trimmed().toLongLong(&good);
-            if (!good || number < row.field.low || number > row.field.high)
+        for (const QString& part : split_numbers(text)) {
+            const QVariant number = allowed(read_whole(part, QLocale::c()));
+            if (!number.isValid())
                 return {};
             list.append(number);
         }
