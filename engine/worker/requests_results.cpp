@@ -149,13 +149,16 @@ Json hardest(const RunResults& results, const SampleSet& set) {
     return images;
 }
 
-/// Tells whether the indices of a part still mean the same files. Those that `counts` denies are passed over.
+/// Tells whether the indices of a part still mean the same files, and their classes the same truths: by name, for the
+/// network may number them otherwise. Files that `counts` denies are passed over.
 template <class Predicate>
-std::string hash_of_files(const Dataset& dataset, Part part, Predicate counts) {
+std::string hash_of_part(const Dataset& dataset, Part part, Predicate counts) {
     ContentHash hash;
     for (std::size_t i = 0; i < dataset.size(part); ++i)
-        if (const auto file = dataset.file(part, i); counts(file))
+        if (const auto file = dataset.file(part, i); counts(file)) {
             hash.add(file);
+            hash.add(dataset.info().classes[static_cast<std::size_t>(dataset.label(part, i))]);
+        }
     return hash.text();
 }
 
@@ -163,7 +166,7 @@ std::string hash_of_files(const Dataset& dataset, Part part, Predicate counts) {
 RunResults examine(TrainedModel& model, const EvaluationSet& evaluation, const RequestContext& context) {
     const auto& set = evaluation.set;
     RunResults results{.data = {}, .part_of_data = std::string(name_of(set.part))};
-    results.images = hash_of_files(*set.dataset, set.part, [](const std::string&) { return true; });
+    results.images = hash_of_part(*set.dataset, set.part, [](const std::string&) { return true; });
     for (const auto& bad : set.dataset->left_out())
         results.left_out.push_back(bad.file);
     ConfusionMatrix matrix(set.dataset->classes());
@@ -211,7 +214,7 @@ RunResults examine(TrainedModel& model, const EvaluationSet& evaluation, const R
 }
 
 /// The data set as thumbnails are cut from it: image files are decoded one by one, as they are asked for. Making it
-/// throws DataError if its files are others than those that were evaluated.
+/// throws DataError if its files or their classes are others than those that were evaluated.
 class ThumbnailSource {
 public:
     ThumbnailSource(const RunResults& results, std::int64_t side, const RequestContext& context)
@@ -220,10 +223,10 @@ public:
               {.image_size = side, .watch = {.progress = {}, .leave = [&] { return context.stop.stop_requested(); }}})),
           part_(part_named(results.part_of_data).value_or(Part::train)), side_(side) {
         const std::unordered_set<std::string> left_out(results.left_out.begin(), results.left_out.end());
-        const auto files = hash_of_files(*dataset_, part_, [&](const auto& file) { return !left_out.contains(file); });
+        const auto files = hash_of_part(*dataset_, part_, [&](const auto& file) { return !left_out.contains(file); });
         if (files != results.images)
-            throw DataError("The data set has changed since the network was evaluated: it has other files now. "
-                            "Evaluate it again.");
+            throw DataError("The data set has changed since the network was evaluated: it has other files, or other "
+                            "classes for them, now. Evaluate it again.");
         for (std::size_t i = 0; i < dataset_->size(part_) && !left_out.empty(); ++i)
             if (!left_out.contains(dataset_->file(part_, i)))
                 good_.push_back(i);

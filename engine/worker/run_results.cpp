@@ -10,7 +10,7 @@ namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int format = 2;
+constexpr int format = 3; // 2: classes were not in the hash
 
 Json to_json(const CheckpointStamp& stamp) { return {stamp.size, stamp.time}; }
 

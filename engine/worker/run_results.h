@@ -17,7 +17,7 @@ struct RunResults {
     Json summary = Json::object(); ///< as the request `confusion` answers it
     std::string data;              ///< SPEC
     std::string part_of_data;      ///< of the data set, where the images are
-    std::string images;            ///< hash of that part's files in their order, those that are left out not counted
+    std::string images; ///< hash of that part's files and classes in their order, those that are left out not counted
     std::vector<std::string> left_out;
     // Of each image:
     std::vector<std::uint32_t> index; ///< in that part, files that are left out not counted

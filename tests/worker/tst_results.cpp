@@ -242,6 +242,38 @@ private slots:
         QVERIFY(refused());
     }
 
+    /// A table in which somebody has put labels right names the same files as before.
+    void images_whose_labels_have_changed_are_not_shown() {
+        const std::filesystem::path folder = runs_.filePath("table").toStdString();
+        std::filesystem::create_directories(folder);
+        const auto table = [&](int mended) { // of the images that were dark by mistake
+            std::ofstream csv(folder / "images.csv");
+            for (int i = 0; i < 32; ++i)
+                csv << i << ".png," << (i % 2 == 0 && i >= mended ? "dark" : "light") << '\n';
+        };
+        for (int i = 0; i < 32; ++i) {
+            const auto png =
+                encode_png({{1, 12, 12}, std::vector<std::uint8_t>(144, static_cast<std::uint8_t>(i % 2 * 200 + i))});
+            std::ofstream(folder / (std::to_string(i) + ".png"), std::ios::binary)
+                .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+        }
+        table(0);
+        const auto path = trained(*serve_, "table",
+                                  {{"data", "csv:" + (folder / "images.csv").string()}, {"epochs", 1}, {"batch", 8}});
+        const Json arguments{{"path", path}, {"part", "train"}};
+        QVERIFY(serve_->get("confusion", arguments).value("images", 0) > 0);
+        QVERIFY(serve_->get("cell_images", arguments).contains("total"));
+        table(2);
+        const auto refused = serve_->get("cell_images", arguments);
+        QVERIFY2(protocol::text_at(refused.value("error", Json::object()), "text").find("Evaluate it again") !=
+                     std::string::npos,
+                 refused.dump().c_str());
+        auto again = arguments;
+        again["again"] = true;
+        QVERIFY(serve_->get("confusion", again).value("images", 0) > 0);
+        QVERIFY(serve_->get("cell_images", arguments).contains("total"));
+    }
+
     void an_evaluation_can_be_cancelled() {
         const auto id = serve_->ask("confusion", {{"checkpoint", run_ + "/checkpoints/last.safetensors"},
                                                   {"data", "synthetic:1x12x12,7,2000000"},
