@@ -72,12 +72,8 @@ void AtomicFile::finish_writing() {
     }
 }
 
-std::error_code AtomicFile::rename_patiently(const std::filesystem::path& to) {
-    std::error_code error = operations_.rename(temporary_, to);
-    for (int wait = 10; error && wait <= 320; wait *= 2) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(wait));
-        error = operations_.rename(temporary_, to);
-    }
+std::error_code AtomicFile::put_in_place(const std::filesystem::path& to) {
+    const std::error_code error = rename_patiently(temporary_, to, operations_);
     if (!error) {
         committed_ = true;
         operations_.sync_folder(to.parent_path());
@@ -87,14 +83,14 @@ std::error_code AtomicFile::rename_patiently(const std::filesystem::path& to) {
 
 void AtomicFile::commit() {
     finish_writing();
-    if (const std::error_code error = rename_patiently(path_)) {
+    if (const std::error_code error = put_in_place(path_)) {
         fail("cannot be put in place", error);
     }
 }
 
 std::filesystem::path AtomicFile::commit_here_or_beside() {
     finish_writing();
-    std::error_code error = rename_patiently(path_);
+    std::error_code error = put_in_place(path_);
     if (!error) {
         return path_;
     }
@@ -104,7 +100,7 @@ std::filesystem::path AtomicFile::commit_here_or_beside() {
         if (std::filesystem::exists(beside)) {
             continue;
         }
-        error = rename_patiently(beside);
+        error = put_in_place(beside);
         if (!error) {
             return beside;
         }
@@ -117,6 +113,16 @@ bool AtomicFile::is_temporary(const std::filesystem::path& path) { return path.e
 void AtomicFile::fail(const std::string& what, const std::error_code& error) const {
     throw Error("The file " + path_.string() + " " + what + ": " + (error ? error.message() : "unknown reason") + ". " +
                 remedy_for(error));
+}
+
+std::error_code rename_patiently(const std::filesystem::path& from, const std::filesystem::path& to,
+                                 FileOperations& operations) {
+    std::error_code error = operations.rename(from, to);
+    for (int wait = 10; error && wait <= 320; wait *= 2) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+        error = operations.rename(from, to);
+    }
+    return error;
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text, FileOperations& operations) {

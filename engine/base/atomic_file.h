@@ -32,7 +32,7 @@ public:
 
 private:
     void finish_writing();
-    std::error_code rename_patiently(const std::filesystem::path& to);
+    std::error_code put_in_place(const std::filesystem::path& to);
     [[noreturn]] void fail(const std::string& what, const std::error_code& error) const;
 
     std::filesystem::path path_;
@@ -41,6 +41,11 @@ private:
     std::FILE* file_ = nullptr;
     bool committed_ = false;
 };
+
+/// Renames; while that is denied it is tried again for about half a second. On Windows an indexer or virus scanner
+/// holds a new file for a moment.
+[[nodiscard]] std::error_code rename_patiently(const std::filesystem::path& from, const std::filesystem::path& to,
+                                               FileOperations& operations = FileOperations::system());
 
 /// AtomicFile with all of its bytes at hand.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text,

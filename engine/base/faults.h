@@ -25,4 +25,7 @@ void before_allocation(std::size_t bytes);
 /// What the loss scale is to be set to before this update.
 [[nodiscard]] std::optional<float> loss_scale_at(std::int64_t step);
 
+/// Whether another program holds the file of this name, so that no other one may take its place.
+[[nodiscard]] bool denies_rename(const std::string& name);
+
 } // namespace espalier::faults

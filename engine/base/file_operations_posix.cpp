@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/faults.h"
 #include "base/file_operations.h"
 
 #include <fcntl.h>
@@ -22,6 +23,8 @@ std::size_t FileOperations::write(std::FILE* file, const void* data, std::size_t
 bool FileOperations::sync(std::FILE* file) { return std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0; }
 
 std::error_code FileOperations::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (faults::denies_rename(to.filename().string()))
+        return std::make_error_code(std::errc::permission_denied);
     std::error_code error;
     std::filesystem::rename(from, to, error);
     return error;

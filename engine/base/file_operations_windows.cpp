@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/faults.h"
 #include "base/file_operations.h"
 
 #include <io.h>
@@ -22,6 +23,9 @@ std::size_t FileOperations::write(std::FILE* file, const void* data, std::size_t
 bool FileOperations::sync(std::FILE* file) { return std::fflush(file) == 0 && _commit(_fileno(file)) == 0; }
 
 std::error_code FileOperations::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (faults::denies_rename(to.filename().string())) {
+        return std::make_error_code(std::errc::permission_denied);
+    }
     if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
         return {};
     }

@@ -10,5 +10,6 @@ void before_allocation(std::size_t) {}
 bool refuses(const std::string&) { return false; }
 bool spoils(const std::string&) { return false; }
 std::optional<float> loss_scale_at(std::int64_t) { return std::nullopt; }
+bool denies_rename(const std::string&) { return false; }
 
 } // namespace espalier::faults

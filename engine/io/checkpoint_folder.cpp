@@ -91,7 +91,7 @@ std::error_code CheckpointFolder::link(const fs::path& file, const fs::path& nam
         fs::copy_file(file, fresh, fs::copy_options::overwrite_existing, error);
     }
     if (!error) {
-        error = operations_.rename(fresh, name);
+        error = rename_patiently(fresh, name, operations_);
     }
     // Renaming one of two names of the same file to the other does nothing and leaves both.
     std::error_code ignored;
@@ -233,7 +233,7 @@ void CheckpointFolder::go_back_to(const fs::path& file) {
         refuse(superseded(), error);
     }
     for (const fs::path& other : later) {
-        if (const std::error_code fault = operations_.rename(other, superseded() / other.filename())) {
+        if (const std::error_code fault = rename_patiently(other, superseded() / other.filename(), operations_)) {
             refuse(superseded() / other.filename(), fault);
         }
     }

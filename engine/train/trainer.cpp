@@ -66,6 +66,7 @@ private:
     std::optional<Tuner> tuner_;
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     bool recording_fault_told_ = false;
+    bool stale_passport_told_ = false;
     bool network_has_the_state_ = false; ///< values that belong to state_, so that they can be saved
 };
 
@@ -279,8 +280,16 @@ bool Trainer::between_updates() {
     return safe_point();
 }
 
+/// Where one stands already, and another program holds it, training is worth more.
 void Trainer::write_passport() {
-    write_json(folder_.passport(), make_passport(setup_, read_object(folder_.passport())));
+    try {
+        write_json(folder_.passport(), make_passport(setup_, read_object(folder_.passport())));
+    } catch (const Error& error) {
+        if (!std::filesystem::exists(folder_.passport()))
+            throw;
+        if (!std::exchange(stale_passport_told_, true))
+            warn(events_, std::string("The run's passport is an older one. ") + error.what());
+    }
 }
 
 /// Pauses if that was asked for; false if the run must be left.

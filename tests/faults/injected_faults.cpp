@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -26,7 +27,7 @@ namespace {
 
 struct Fault {
     std::string kind, argument;
-    std::int64_t at = 0; ///< step, or number of the allocation; 0: always
+    std::int64_t at = 0; ///< step, number of the allocation, or milliseconds; 0: always
     std::string line;
 };
 
@@ -41,6 +42,8 @@ Fault parse(const std::string& line) {
         words >> fault.at;
     else
         words >> fault.argument;
+    if (fault.kind == "held")
+        words >> fault.at;
     return fault;
 }
 
@@ -66,6 +69,17 @@ public:
         faults_.erase(found);
         write();
         return fault;
+    }
+    /// From the first try on for as long as the fault says; it stays in the file.
+    [[nodiscard]] bool holds(const std::string& name) {
+        const std::scoped_lock lock(mutex_);
+        const auto found =
+            std::ranges::find_if(faults_, [&](const Fault& f) { return f.kind == "held" && f.argument == name; });
+        if (found == faults_.end())
+            return false;
+        const auto now = std::chrono::steady_clock::now();
+        const auto first = held_since_.try_emplace(name, now).first->second;
+        return found->at == 0 || now - first < std::chrono::milliseconds(found->at);
     }
     std::int64_t count_allocation() { return ++allocations_; }
 
@@ -94,6 +108,7 @@ private:
     std::vector<Fault> faults_;
     std::mutex mutex_;
     std::int64_t allocations_ = 0;
+    std::map<std::string, std::chrono::steady_clock::time_point> held_since_;
 };
 
 /// A kernel that traps on the GPU poisons the whole context, and the engine finds out by itself. It lives in a library
@@ -139,6 +154,8 @@ void before_allocation(std::size_t bytes) {
 bool refuses(const std::string& kind) { return Faults::instance().always("refuse", kind); }
 
 bool spoils(const std::string& kind) { return Faults::instance().always("spoil", kind); }
+
+bool denies_rename(const std::string& name) { return Faults::instance().holds(name); }
 
 std::optional<float> loss_scale_at(std::int64_t step) {
     const auto fault = Faults::instance().take("overflow", step);
