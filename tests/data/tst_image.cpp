@@ -3,54 +3,13 @@
 #include "data/image_decoder.h"
 #include "data/photo_folder.h"
 
-#include <QTemporaryDir>
 #include <QTest>
-#include <QTransform>
 #include <cmath>
 
 using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-/// Four quadrants: red, green / blue, white; not square, so that a wrong turn shows in the size, too.
-QImage quadrants() {
-    QImage picture(48, 32, QImage::Format_RGB888);
-    for (int y = 0; y < 32; ++y)
-        for (int x = 0; x < 48; ++x)
-            picture.setPixelColor(x, y, y < 16 ? (x < 24 ? Qt::red : Qt::green) : (x < 24 ? Qt::blue : Qt::white));
-    return picture;
-}
-
-/// A JPEG whose EXIF says that it must be turned to stand upright.
-Bytes with_orientation(Bytes jpeg, std::uint8_t orientation) {
-    const Bytes exif{0xff, 0xe1, 0,    34,   'E', 'x', 'i', 'f', 0, 0, 'M', 'M',         0, 42, 0, 0, 0, 8,
-                     0,    1,    0x01, 0x12, 0,   3,   0,   0,   0, 1, 0,   orientation, 0, 0,  0, 0, 0, 0};
-    jpeg.insert(jpeg.begin() + 2, exif.begin(), exif.end());
-    return jpeg;
-}
-
-/// How a camera stores an upright picture under each orientation (EXIF 2.32, tag 0x0112).
-QImage stored_as(const QImage& upright, int orientation) {
-    switch (orientation) {
-    case 2:
-        return upright.mirrored(true, false);
-    case 3:
-        return upright.mirrored(true, true);
-    case 4:
-        return upright.mirrored(false, true);
-    case 5:
-        return upright.transformed(QTransform().rotate(90)).mirrored(true, false);
-    case 6:
-        return upright.transformed(QTransform().rotate(-90));
-    case 7:
-        return upright.transformed(QTransform().rotate(90)).mirrored(false, true);
-    case 8:
-        return upright.transformed(QTransform().rotate(90));
-    default:
-        return upright;
-    }
-}
 
 std::array<int, 3> colour(const Image& image, std::int64_t y, std::int64_t x) {
     const auto at = static_cast<std::size_t>(y * image.shape.width + x);

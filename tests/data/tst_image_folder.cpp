@@ -6,7 +6,9 @@
 #include "data/loader.h"
 #include "data/natural_order.h"
 #include "data/photo_folder.h"
+#include "data/resize.h"
 #include "data/scan.h"
+#include "data/thumbnails.h"
 #include "texts.h"
 
 #include <QTest>
@@ -169,6 +171,28 @@ private slots:
         QVERIFY(has(refused, "1.jpg"));
         // Read one by one, a bad file is an error of its own.
         QVERIFY_THROWS_EXCEPTION(DataError, (void)read(*listed(folder, 8), Part::train, 0));
+    }
+
+    /// As the network sees it in training, as the form shows it, and as a prediction reads it: the same pixels.
+    void photos_stand_upright_wherever_they_are_read() {
+        constexpr std::int64_t side = 32;
+        for (std::uint8_t orientation = 1; orientation <= 8; ++orientation) {
+            const PhotoFolder folder;
+            folder.write("any/photo.jpg",
+                         with_orientation(encoded(stored_as(quadrants(), orientation), "JPG"), orientation));
+            const auto trained = read(*decoded(folder, side), Part::train, 0);
+            const auto at = [&](std::size_t plane, std::size_t y, std::size_t x) {
+                return int(trained[(plane * side + y) * side + x]);
+            };
+            QVERIFY(at(0, 4, 4) > 200 && at(1, 4, 4) < 60);   // red at the upper left
+            QVERIFY(at(1, 4, 28) > 200 && at(0, 4, 28) < 60); // green at the right of it
+            QVERIFY(at(2, 28, 4) > 200 && at(0, 28, 4) < 60); // blue below
+            const auto predicted = covering(decode_image_file(folder.path() / "any/photo.jpg", 3, side), side, side);
+            QCOMPARE(predicted.pixels, trained);
+            const auto shown = thumbnails(*listed(folder, side), 1, side);
+            QCOMPARE(shown.size(), std::size_t{1});
+            QCOMPARE(shown[0].image.pixels, trained);
+        }
     }
 
     void every_kind_of_file_gives_three_channels() {
