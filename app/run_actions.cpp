@@ -87,6 +87,10 @@ void RunActions::copy_report(const RunModel& run) {
 }
 
 void RunActions::copy_command_of(const QString& path) {
+    if (store_->can("command_line")) {
+        store_->command_line(path, [this](const QString& text) { copy_text(text); });
+        return;
+    } // an older engine does not know what differs from the preset
     store_->fetch(path + QStringLiteral("/config.json"), [this](const QByteArray& file) {
         const Json config = Json::parse(file.toStdString(), nullptr, false);
         if (config.is_object())
@@ -194,8 +198,10 @@ void RunActions::more_epochs(const RunModel& run) {
     dialog->open();
 }
 
-void RunActions::copy_command(const Json& config) {
-    QGuiApplication::clipboard()->setText(command_line(config));
+void RunActions::copy_command(const Json& config) { copy_text(command_line(config)); }
+
+void RunActions::copy_text(const QString& command) {
+    QGuiApplication::clipboard()->setText(command);
     emit told(tr("The command line is on the clipboard."));
 }
 

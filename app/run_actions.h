@@ -24,7 +24,7 @@ public:
     void perform(const QString& action, const RunModel& run);
     void copy_report(const RunModel& run);                   ///< to the clipboard, once all of its past is there
     void save_report(const QString& path);                   ///< asks where to
-    void copy_command_of(const QString& path);               ///< by the run's config.json
+    void copy_command_of(const QString& path);               ///< its preset, and what differs from it
     void open_folder(const QString& path);                   ///< in the desktop's file manager
     void copy_command(const Json& config);                   ///< the command line that starts it
     void set_safe_mode(bool on) { safe_mode_ = on; }         ///< of runs that are resumed
@@ -35,6 +35,7 @@ signals:
     void failed(const QString& text);
 
 private:
+    void copy_text(const QString& command);
     void resume(const QString& path, bool safe_mode);
     void choose_checkpoint(const QString& path);
     void more_epochs(const RunModel& run);

@@ -318,6 +318,14 @@ void RunStore::report(const QString& path, std::function<void(const QString&, co
                        {}});
 }
 
+void RunStore::command_line(const QString& path, std::function<void(const QString&)> done) {
+    machine_->request("command_line", path_argument(path),
+                      {[done](const Json& answer) { done(text_at(answer, "text")); },
+                       [this](const QString& text, int) { emit failed(text); },
+                       {},
+                       {}});
+}
+
 void RunStore::fetch(const QString& file, std::function<void(const QByteArray&)> done) {
     machine_->request("fetch", path_argument(file),
                       {[done](const Json& answer) {

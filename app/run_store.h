@@ -60,6 +60,8 @@ public:
     void restore(const QString& trash);
     /// A zip for a report of a fault, and a name for it.
     void report(const QString& path, std::function<void(const QString& name, const QByteArray&)> done);
+    /// The command that starts a run of the same configuration.
+    void command_line(const QString& path, std::function<void(const QString& text)> done);
     /// A small file of a run's folder.
     void fetch(const QString& file, std::function<void(const QByteArray&)> done);
     /// Puts what open models know into the list. Called by the window's timer.

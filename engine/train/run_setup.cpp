@@ -18,11 +18,6 @@ namespace {
 constexpr int loader_threads = 1; // the device of a CPU run needs the cores itself; one thread keeps ahead of it
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-std::filesystem::path image_cache_folder() {
-    const auto folder = cache_folder();
-    return folder.empty() ? folder : folder / "images";
-}
-
 std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
     std::set<std::int64_t, std::greater<>> sizes;
     for (const SampleSet* set : {&setup.sets.validation, &setup.sets.test})
@@ -261,6 +256,13 @@ std::unique_ptr<NetworkSession> plan_network(Backend& backend, const RunConfig& 
     return network;
 }
 
+std::size_t memory_for_images() { return available_memory().value_or(0) / 2; }
+
+std::filesystem::path image_cache_folder() {
+    const auto folder = cache_folder();
+    return folder.empty() ? folder : folder / "images";
+}
+
 RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse files, const KeptPrecision& kept) {
     const auto leaving = [&] { return watch.leave && watch.leave(); };
     RunSetup setup;
@@ -268,7 +270,7 @@ RunSetup set_up_run(RunConfig config, const WorkWatch& watch, ImageFilesUse file
     try {
         dataset = open_dataset(config.data, {.image_size = config.image_size,
                                              .decode = files == ImageFilesUse::decoded,
-                                             .memory = available_memory().value_or(0) / 2,
+                                             .memory = memory_for_images(),
                                              .cache = image_cache_folder(),
                                              .max_bad_share = config.max_bad_share,
                                              .watch = watch});

@@ -6,6 +6,7 @@
 #include "train/batch_feed.h"
 #include "train/fallback.h"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -76,6 +77,12 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
                                                            const std::vector<std::int64_t>& evaluation_sizes,
                                                            std::shared_ptr<const DeviceData> data = nullptr,
                                                            std::optional<std::size_t> limit = std::nullopt);
+
+/// Bytes that decoded image files may take, the rest of them lying in a file: half of what the machine has free; 0 (no
+/// limit) where it does not tell.
+[[nodiscard]] std::size_t memory_for_images();
+/// Where decoded image files are kept for the next time (OpenOptions::cache); empty where the user has no such folder.
+[[nodiscard]] std::filesystem::path image_cache_folder();
 
 /// Bytes that the run may plan with: its memory_limit_mib, else what this machine has to give (memory_for_a_run); 0 if
 /// that is not known.

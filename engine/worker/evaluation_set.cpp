@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "data/class_mapping.h"
+#include "train/run_setup.h"
 
 #include <algorithm>
 
@@ -29,6 +30,8 @@ EvaluationSet set_to_evaluate(const EvaluationSource& source, const std::string&
     });
     options.only = in_file;
     options.decode = true; // bad files are left out, on all threads
+    options.memory = source.memory.value_or(memory_for_images());
+    options.cache = image_cache_folder();
     result.set = all_of(open_dataset(source.data, options), in_file);
     if (held_back && in_file == Part::train) {
         auto split_as_the_run = split(result.set, source.run->validation_share, source.run->seed);

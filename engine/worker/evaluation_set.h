@@ -6,6 +6,7 @@
 #include "train/run_config.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct EvaluationSource {
     /// The run whose parts are meant, with the data as its configuration names it: where that has no validation part,
     /// the images that the run held back from its training. Null: the parts of the data set itself.
     const RunConfig* run = nullptr;
+    /// Bytes that decoded image files may take, the rest of them lying in a file; as in training, if it is not said.
+    std::optional<std::size_t> memory{};
 };
 
 struct EvaluationSet {

@@ -35,6 +35,7 @@ const RequestFunctions& request_functions() {
         {"delete", answer_delete},
         {"restore", answer_restore},
         {"report", answer_report},
+        {"command_line", answer_command_line},
         {"fetch", answer_fetch},
         {"scan", answer_scan},
         {"thumbnails", answer_thumbnails},

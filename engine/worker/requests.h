@@ -45,6 +45,7 @@ Json answer_queue(const Json& arguments, const RequestContext& context);
 Json answer_rename(const Json& arguments, const RequestContext& context);
 Json answer_delete(const Json& arguments, const RequestContext& context);
 Json answer_restore(const Json& arguments, const RequestContext& context);
+Json answer_command_line(const Json& arguments, const RequestContext& context);
 Json answer_report(const Json& arguments, const RequestContext& context);
 Json answer_fetch(const Json& arguments, const RequestContext& context);
 // Data: requests_data.cpp

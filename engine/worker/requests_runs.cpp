@@ -3,6 +3,7 @@
 #include "io/checkpoint_folder.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
+#include "worker/run_command.h"
 #include "worker/run_launcher.h"
 #include "worker/run_link.h"
 #include "worker/run_queue.h"
@@ -125,6 +126,10 @@ Json answer_delete(const Json& arguments, const RequestContext&) {
 
 Json answer_restore(const Json& arguments, const RequestContext&) {
     return {{"path", restore_from_trash(required_text(arguments, "trash")).path().string()}};
+}
+
+Json answer_command_line(const Json& arguments, const RequestContext&) {
+    return {{"text", shell_text(run_command(read_json(run_of(arguments).config())))}};
 }
 
 Json answer_report(const Json& arguments, const RequestContext& context) {

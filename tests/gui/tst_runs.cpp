@@ -339,6 +339,15 @@ private slots:
         WindowDriver driver(engine);
         QTRY_COMPARE(names(driver).size(), 2);
         QVERIFY(choose_for_run(driver, 0, "runCommand"));
+        QTRY_COMPARE(QApplication::clipboard()->text(),
+                     QStringLiteral("espalier-train run --preset quick --name /fake/runs/quick-1 --set epochs=12"));
+    }
+
+    /// Who does not know its presets names every setting.
+    void an_older_engine_does_not_know_what_differs_from_the_preset() {
+        WindowDriver driver(engine, {QStringLiteral("--no-restore")});
+        QTRY_COMPARE(names(driver).size(), 2);
+        QVERIFY(choose_for_run(driver, 0, "runCommand"));
         QTRY_VERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral(
             "espalier-train run --name /fake/runs/quick-1 --set epochs=12 --set network.network=quick")));
         const RunStore* store = driver.window->runs(); // its past is not read for it
