@@ -4,7 +4,9 @@
 #include "base/atomic_file.h"
 #include "worker/protocol.h"
 
+#include <QElapsedTimer>
 #include <QLocalSocket>
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -24,13 +26,35 @@ void RunLink::write(const std::filesystem::path& run) const {
     write_file_atomically(run / file, Json{{"pid", pid}, {"socket", socket}}.dump() + '\n');
 }
 
-bool is_supervised(const std::filesystem::path& run) {
+namespace {
+
+bool connect(QLocalSocket& socket, const std::filesystem::path& run) {
     const auto link = RunLink::read(run);
     if (!link)
         return false;
-    QLocalSocket socket;
     socket.connectToServer(QString::fromStdString(link->socket));
     return socket.waitForConnected(2000);
+}
+
+} // namespace
+
+bool is_supervised(const std::filesystem::path& run) {
+    QLocalSocket socket;
+    return connect(socket, run);
+}
+
+bool is_at_work(const std::filesystem::path& run) {
+    constexpr int patience_ms = 500;
+    QLocalSocket socket;
+    if (!connect(socket, run))
+        return false;
+    QElapsedTimer waited;
+    waited.start();
+    while (!socket.canReadLine() &&
+           socket.waitForReadyRead(std::max(1, patience_ms - static_cast<int>(waited.elapsed())))) {
+    }
+    const auto greeting = protocol::parse_line(socket.readLine().trimmed().toStdString());
+    return !greeting || !protocol::flag_at(*greeting, "paused");
 }
 
 } // namespace espalier

@@ -23,5 +23,8 @@ struct RunLink {
 
 /// Whether a living supervisor owns the run: something answers on its socket.
 [[nodiscard]] bool is_supervised(const std::filesystem::path& run);
+/// The same, but of a run that is at work: its supervisor does not say that it pauses. What it says is true at this
+/// moment, other than what stands in the run's events. One that says nothing within half a second counts as at work.
+[[nodiscard]] bool is_at_work(const std::filesystem::path& run);
 
 } // namespace espalier

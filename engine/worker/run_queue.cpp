@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 #include "io/run_folder.h"
-#include "worker/event_files.h"
-#include "worker/protocol.h"
 #include "worker/run_link.h"
 
 #include <QLockFile>
@@ -16,20 +14,6 @@ namespace {
 constexpr const char* queue_file = "queue.json";
 constexpr int quick_ms = 100;     // for who asks again soon
 constexpr int patience_ms = 5000; // for who asks once
-
-/// What the newest phase or heartbeat of its present worker says: an earlier one may have been killed in a pause.
-bool is_paused(const RunFolder& run) {
-    bool paused = false;
-    visit_backwards(run.events(), [&](const Json& event) {
-        if (protocol::is_event(event, "hello") || protocol::is_event(event, "bye"))
-            return false;
-        if (!protocol::is_event(event, "phase") && !protocol::is_event(event, "heartbeat"))
-            return true;
-        paused = protocol::text_at(event, "phase") == "paused";
-        return false;
-    });
-    return paused;
-}
 
 } // namespace
 
@@ -119,8 +103,7 @@ void RunQueue::write(const std::vector<std::string>& names) const {
 std::optional<std::string> RunQueue::training(const std::vector<std::string>& waiting, const std::string& but) const {
     for (const auto& run : runs_in(runs_)) {
         const auto name = run.path().filename().string();
-        if (name != but && std::ranges::find(waiting, name) == waiting.end() && is_supervised(run.path()) &&
-            !is_paused(run))
+        if (name != but && std::ranges::find(waiting, name) == waiting.end() && is_at_work(run.path()))
             return run.name();
     }
     return std::nullopt;

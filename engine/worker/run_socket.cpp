@@ -18,7 +18,8 @@ void send(QLocalSocket& socket, const Json& message) {
 
 } // namespace
 
-RunSocket::RunSocket(const std::filesystem::path& run, CommandHandler on_command) : on_command_(std::move(on_command)) {
+RunSocket::RunSocket(const std::filesystem::path& run, CommandHandler on_command, std::function<bool()> is_paused)
+    : on_command_(std::move(on_command)), is_paused_(std::move(is_paused)) {
     if (const auto old = RunLink::read(run)) // left by a supervisor that was killed; the run's lock is ours
         QLocalServer::removeServer(QString::fromStdString(old->socket));
     server_.setSocketOptions(QLocalServer::UserAccessOption);
@@ -69,7 +70,9 @@ void RunSocket::accept() {
             socket->disconnect();
             socket->deleteLater();
         });
-        send(*socket, {{"supervisor", QCoreApplication::applicationPid()}, {"protocol", protocol::version}});
+        send(*socket, {{"supervisor", QCoreApplication::applicationPid()},
+                       {"protocol", protocol::version},
+                       {"paused", is_paused_()}});
     }
 }
 

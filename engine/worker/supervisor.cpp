@@ -79,8 +79,9 @@ Supervisor::Settings Supervisor::default_settings(const std::filesystem::path& r
 Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers handlers)
     : run_(std::move(run)), settings_(std::move(settings)), handlers_(std::move(handlers)), lock_(locked(run_)),
       log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
-      socket_(run_, [this](const std::string& name) { command(name); }), policy_(settings_.restarts),
-      progress_(settings_.stillness), awake_(settings_.sleep_inhibitor),
+      socket_(
+          run_, [this](const std::string& name) { command(name); }, [this] { return is_paused(); }),
+      policy_(settings_.restarts), progress_(settings_.stillness), awake_(settings_.sleep_inhibitor),
       queue_(RunFolder(run_).absolute_path().parent_path()), starts_(starts_so_far(run_)),
       last_step_(last_step_of(run_)) {
     turn_.setSingleShot(true);
@@ -132,6 +133,8 @@ void Supervisor::command(const std::string& name) {
         return begin();
     if (turn_.isActive() && name != "stop")
         throw ConfigError("The run waits in the queue. It can be stopped, or begun at once with resume.");
+    if (name == "pause" || name == "resume")
+        pause_wished_ = name == "pause";
     if (name == "stop") {
         wish_ = Wish::stop;
         if (worker_)
@@ -144,6 +147,10 @@ void Supervisor::command(const std::string& name) {
         waiting_commands_.push_back(name);
     }
 }
+
+/// Not from the moment on at which it was told to go on, which its worker may take a while for: no other one of the
+/// queue is to begin then.
+bool Supervisor::is_paused() const { return worker_ && pause_wished_ && progress_.phase() == "paused"; }
 
 void Supervisor::stop_at_once() {
     wish_ = Wish::stop;
@@ -166,7 +173,7 @@ void Supervisor::leave() {
 }
 
 void Supervisor::start_worker() {
-    if (starts_ > 0) // an earlier worker may have been killed in a pause, in which others of the queue may begin
+    if (starts_ > 0) // an earlier worker may have been killed in a pause, and its events still say so
         enter("preparing", "");
     steps_seen_ = hung_ = false;
     furthest_step_ = 0;

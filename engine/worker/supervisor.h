@@ -58,6 +58,7 @@ public:
 private:
     enum class Wish { run, stop, leave };
 
+    [[nodiscard]] bool is_paused() const;
     void look_for_turn();
     void begin();
     void start_worker();
@@ -96,6 +97,7 @@ private:
 
     Wish wish_ = Wish::run;
     bool ended_ = false;
+    bool pause_wished_ = false; ///< the latest of pause and resume
     bool disk_full_told_ = false;
     int starts_ = 0;                 ///< workers started in this run, all supervisors together
     std::int64_t last_step_ = 0;     ///< last step in force in the files

@@ -8,9 +8,12 @@
 #include "worker/run_trash.h"
 
 #include <QLocalServer>
+#include <QLocalSocket>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <csignal>
+#include <future>
+#include <thread>
 
 using namespace espalier;
 
@@ -286,32 +289,66 @@ private slots:
         }
     }
 
-    /// What an earlier worker said before it was killed does not tell what the present one does.
-    void an_old_pause_lets_nobody_begin_data() {
-        QTest::addColumn<QString>("last");
+    /// What stands in its events may be long past: an earlier worker may have been killed in a pause.
+    void only_its_supervisor_says_that_a_run_pauses_data() {
+        QTest::addColumn<QByteArray>("greeting");
         QTest::addColumn<bool>("come");
-        QTest::newRow("paused") << R"({"type":"heartbeat","phase":"paused"})" << true;
-        QTest::newRow("begun again") << R"({"type":"hello","run":2})" << false;
-        QTest::newRow("about to begin again") << R"({"type":"phase","phase":"preparing"})" << false;
-        QTest::newRow("ended, to be started again") << R"({"type":"bye","code":4})" << false;
+        QTest::newRow("pauses") << QByteArray(R"({"supervisor":1,"protocol":"1.0","paused":true})") << true;
+        QTest::newRow("trains") << QByteArray(R"({"supervisor":1,"protocol":"1.0","paused":false})") << false;
+        QTest::newRow("does not say") << QByteArray(R"({"supervisor":1,"protocol":"1.0"})") << false;
+        QTest::newRow("says nothing") << QByteArray() << false;
     }
-    void an_old_pause_lets_nobody_begin() {
-        QFETCH(QString, last);
+    void only_its_supervisor_says_that_a_run_pauses() {
+        QFETCH(QByteArray, greeting);
         QFETCH(bool, come);
         const std::filesystem::path root = runs_->path().toStdString();
         const RunFolder other(root / "other");
         std::filesystem::create_directory(other.path());
         write_json(other.config(), {{"preset", "quick"}});
-        QLocalServer supervisor;
-        QVERIFY(supervisor.listen(runs_->filePath("socket")));
-        RunLink{0, supervisor.fullServerName().toStdString()}.write(other.path());
         std::ofstream(other.events()) << R"({"type":"hello","run":1})" << '\n'
                                       << R"({"type":"phase","phase":"paused"})" << '\n'
-                                      << last.toStdString() << '\n';
-        QVERIFY(is_supervised(other.path()));
+                                      << R"({"type":"heartbeat","phase":"paused"})" << '\n';
+        std::promise<void> listening, asked;
+        std::thread supervisor([&] {
+            QLocalServer server;
+            server.listen(runs_->filePath("socket"));
+            RunLink{0, server.fullServerName().toStdString()}.write(other.path());
+            listening.set_value();
+            if (server.waitForNewConnection(patient) && !greeting.isEmpty()) {
+                auto* socket = server.nextPendingConnection();
+                socket->write(greeting + '\n');
+                socket->waitForBytesWritten();
+            }
+            asked.get_future().wait();
+        });
+        listening.get_future().wait();
         const auto turn = RunQueue(root).ask("mine");
+        asked.set_value();
+        supervisor.join();
         QVERIFY(turn.has_value());
         QCOMPARE(turn->come, come);
+    }
+
+    /// A worker takes a while to leave its pause: nobody begins meanwhile.
+    void a_run_that_is_told_to_go_on_is_waited_for() {
+        ServeProcess serve(runs_->path());
+        const auto first = start_long_run(serve);
+        QCOMPARE(command(serve, first, "pause"), Json::object());
+        QVERIFY(comes_to(first, "paused"));
+        const auto worker = worker_pid(first);
+        ::kill(worker, SIGSTOP);
+        QCOMPARE(command(serve, first, "resume"), Json::object());
+        const auto second = queue(serve, 1, "second");
+        QTest::qWait(2200);                               // two questions for the turn
+        QCOMPARE(state_of(first), std::string("paused")); // as its events say
+        QCOMPARE(state_of(second), std::string("queued"));
+        QVERIFY(!has_worker(second));
+        ::kill(worker, SIGCONT);
+        QVERIFY(comes_to(first, "running"));
+        QTest::qWait(1200);
+        QVERIFY(!has_worker(second));
+        QCOMPARE(command(serve, first, "stop"), Json::object());
+        QVERIFY(comes_to(second, "finished"));
     }
 
     void a_slash_behind_a_run_does_not_count() {
