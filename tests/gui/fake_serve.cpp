@@ -549,6 +549,8 @@ Json answer(const protocol::Request& request) {
         run->second->annotate(arguments);
         return Json::object();
     }
+    if (request.name == "command_line")
+        return {{"text", "espalier-train run --preset quick --name " + path + " --set epochs=12"}};
     if (request.name == "report")
         return {{"name", "quick-1-report.zip"}, {"base64", "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}};
     if (request.name == "delete") {
