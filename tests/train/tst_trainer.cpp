@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/threads.h"
-#include "train/resources.h"
+// What a run tells, and what it learns.
 #include "train/run_setup.h"
 #include "train/run_state.h"
 #include "train/time_estimate.h"
@@ -10,10 +9,9 @@
 #include "data/photo_folder.h"
 
 #include <QtTest>
-#include <atomic>
 #include <fstream>
+#include <limits>
 #include <numeric>
-#include <thread>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -33,27 +31,10 @@ private slots:
     void the_test_part_is_measured_once_at_the_end();
     void balanced_classes_weigh_the_same();
     void learning_lowers_the_loss();
-    void best_and_last_are_kept_and_old_ones_go();
     void early_stopping();
     void weights_that_run_away_end_the_run_data();
     void weights_that_run_away_end_the_run();
-    void a_single_class_is_warned_of();
-    void an_image_folder_is_trained_on_without_its_bad_files();
-    void files_that_a_set_lacks_are_told();
-    void reading_images_is_told_and_can_be_stopped();
-    void memory_is_what_the_machine_has_free();
     void nan_is_never_best();
-    void a_batch_larger_than_the_set_is_cut_in_words();
-    void a_last_batch_of_one_is_settled_before_the_start();
-    void what_does_not_fit_in_memory_is_shrunk_openly();
-    void memory_that_nothing_fits_into_is_an_error();
-    void a_bad_configuration_fails_in_words();
-    void commands_are_answered_in_every_phase_data();
-    void commands_are_answered_in_every_phase();
-    void an_abandoned_run_saves_and_leaves();
-    void a_checkpoint_on_demand();
-    void the_passport_says_what_a_rerun_needs();
-    void the_passport_counts_the_threads_in_force();
     void the_layers_are_profiled();
     void time_is_estimated();
 };
@@ -195,22 +176,6 @@ void TestTrainer::learning_lowers_the_loss() {
             0.6 * log.of_type("epoch").front()["loss"].get<double>());
 }
 
-void TestTrainer::best_and_last_are_kept_and_old_ones_go() {
-    SmallRun run({"checkpoint.every_steps=2", "checkpoint.keep=3"});
-    EventLog log;
-    QCOMPARE(run.train(log).phase, std::string("finished"));
-    int step_files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(run.folder().checkpoints()))
-        step_files += entry.path().filename().string().starts_with("step-");
-    QCOMPARE(step_files, 3);
-    QCOMPARE(run.last().info.step, std::int64_t{21});
-    std::int64_t best_step = 0;
-    for (const auto& evaluation : log.of_type("evaluation"))
-        if (evaluation["best"].get<bool>())
-            best_step = evaluation["step"].get<std::int64_t>();
-    QCOMPARE(load_checkpoint(run.checkpoints().best()).info.step, best_step);
-}
-
 void TestTrainer::early_stopping() {
     // A learning rate of zero never gets better than the first evaluation.
     SmallRun run({"epochs=50", "patience=2", "optimizer.learning_rate=0", "optimizer.weight_decay=0"});
@@ -244,121 +209,6 @@ void TestTrainer::weights_that_run_away_end_the_run() {
     QVERIFY(!log.of_type("error").empty());
 }
 
-void TestTrainer::a_single_class_is_warned_of() {
-    SmallRun run({"data=synthetic:1x8x8,1,53", "epochs=1"});
-    EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
-    const auto warnings = log.of_type("warning");
-    QCOMPARE(warnings.size(), std::size_t{1});
-    QVERIFY(warnings.front().dump().find("a single class") != std::string::npos);
-}
-
-void TestTrainer::an_image_folder_is_trained_on_without_its_bad_files() {
-    const PhotoFolder photos;
-    for (int i = 0; i < 20; ++i) {
-        photos.png("10/" + std::to_string(i) + ".png", QColor(200 + i, 0, 0), 12, 10);
-        photos.png("2/" + std::to_string(i) + ".png", QColor(0, 0, 200 + i), 10, 10);
-    }
-    photos.write("2/bad.jpg", {});
-    SmallRun run({"image_size=8", "augmentation.crop=0"});
-    run.set("data=" + photos.spec());
-    EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
-    const auto text = log.of_type("warning").at(0).at("text").get<std::string>();
-    QVERIFY2(text.find("1 of 41 files cannot be used") != std::string::npos, text.c_str());
-    QVERIFY2(text.find("bad.jpg") != std::string::npos, text.c_str());
-    const auto last = run.last();
-    QCOMPARE(last.info.class_names, (std::vector<std::string>{"2", "10"}));
-    QCOMPARE(last.info.network.channels, 3);
-    QCOMPARE(last.info.network.height, 8);
-    QVERIFY(log.of_type("evaluation").back().at("best_accuracy").get<double>() > 0.9);
-
-    run.set("max_bad_share=0.02");
-    EventLog refused;
-    const auto second = run.train(refused);
-    QCOMPARE(second.code, ExitCode::bad_data);
-    QVERIFY2(second.reason.find("1 of 41 image files") != std::string::npos, second.reason.c_str());
-}
-
-void TestTrainer::files_that_a_set_lacks_are_told() {
-    QTemporaryDir directory;
-    const std::filesystem::path folder = directory.path().toStdString();
-    for (const char* name : {"data_batch_1.bin", "data_batch_3.bin"})
-        std::ofstream(folder / name, std::ios::binary) << std::string(8 * (1 + 3072), '\1');
-    SmallRun run({"data=cifar10:" + folder.string()});
-    const auto setup = set_up_run(RunConfig::from_json(read_json(run.folder().config())));
-    std::string notes;
-    for (const auto& note : setup.notes)
-        notes += note;
-    for (const int missing : {2, 4, 5})
-        QVERIFY2(notes.find("data_batch_" + std::to_string(missing) + ".bin'") != std::string::npos, notes.c_str());
-    QVERIFY(notes.find("data_batch_3.bin") == std::string::npos);
-}
-
-void TestTrainer::reading_images_is_told_and_can_be_stopped() {
-    const PhotoFolder photos;
-    QImage noise(300, 300, QImage::Format_RGB888);
-    for (int i = 0; i < 300 * 300; ++i)
-        noise.setPixel(i % 300, i / 300, static_cast<uint>(i) * 2654435761u | 0xff000000u);
-    photos.write("a/0.png", encoded(noise, "PNG")); // milliseconds each
-    for (int i = 1; i < 20000; ++i)
-        std::filesystem::create_hard_link(photos.path() / "a/0.png",
-                                          photos.path() / "a" / (std::to_string(i) + ".png"));
-    SmallRun run({"image_size=8"});
-    run.set("data=" + photos.spec());
-    /// Stops once the first images are told of.
-    class StopWhenTold : public CommandSource {
-    public:
-        std::optional<Command> poll() override {
-            return std::exchange(told, false) ? std::optional(Command::stop) : std::nullopt;
-        }
-        std::optional<Command> wait(std::chrono::milliseconds) override { return Command::stop; }
-        bool told = false, ever_told = false;
-    } commands;
-    EventLog log;
-    log.on_event = [&](const Json& event) {
-        const auto reason = event.value("reason", std::string());
-        if (reason.starts_with("Reading images: ") && reason.ends_with(" of 20000."))
-            commands.told = commands.ever_told = true;
-    };
-    const auto outcome = run.train(log, commands);
-    QCOMPARE(outcome.phase, std::string("stopped"));
-    QVERIFY(commands.ever_told);
-    QVERIFY(log.of_type("steps").empty());
-}
-
-/// The limit is what the system has to give, by its own account and that of every control group above the process.
-void TestTrainer::memory_is_what_the_machine_has_free() {
-    constexpr std::size_t mib = std::size_t{1} << 20;
-    QTemporaryDir folder;
-    const std::filesystem::path root = folder.path().toStdString();
-    const auto write = [&](const char* name, const std::string& text) {
-        std::filesystem::create_directories((root / name).parent_path());
-        std::ofstream(root / name) << text;
-    };
-    QVERIFY(!available_memory(root));
-    write("proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 1024 kB\nMemAvailable: 4194304 kB\n");
-    QCOMPARE(*available_memory(root), 4096 * mib);
-    write("proc/self/cgroup", "0::/user/job\n");
-    write("sys/fs/cgroup/user/job/memory.max", "max\n");
-    write("sys/fs/cgroup/user/job/memory.current", "5000\n");
-    QCOMPARE(*available_memory(root), 4096 * mib);
-    write("sys/fs/cgroup/user/memory.max", std::to_string(3072 * mib));
-    write("sys/fs/cgroup/user/memory.current", std::to_string(2048 * mib));
-    write("sys/fs/cgroup/user/memory.stat", "anon 5\ninactive_file " + std::to_string(512 * mib) + "\n");
-    QCOMPARE(*available_memory(root), 1536 * mib);
-    write("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker\n");
-    write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(1024 * mib));
-    write("sys/fs/cgroup/memory/memory.usage_in_bytes", std::to_string(1025 * mib));
-    QCOMPARE(*available_memory(root), std::size_t{0});
-
-    QCOMPARE(memory_for_a_run(10240 * mib), 9216 * mib);
-    QCOMPARE(memory_for_a_run(1024 * mib), 768 * mib);
-    QCOMPARE(memory_for_a_run(0), 64 * mib);
-}
-
 void TestTrainer::nan_is_never_best() {
     RunState state;
     state.epoch = 1;
@@ -370,163 +220,6 @@ void TestTrainer::nan_is_never_best() {
     QVERIFY(state.take_evaluation({.loss = 1, .correct = 5, .images = 10}));
     QVERIFY(!state.take_evaluation({.loss = 1, .correct = 5, .images = 10})); // a tie keeps the earlier one
     QVERIFY(state.take_evaluation({.loss = 1, .correct = 6, .images = 10}));
-}
-
-void TestTrainer::a_batch_larger_than_the_set_is_cut_in_words() {
-    SmallRun run({"batch=500", "epochs=1"});
-    EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
-    const Json plan = log.of_type("plan").at(0);
-    QCOMPARE(plan["batch"], Json(53));
-    QVERIFY(plan["notes"].dump().find("500") != std::string::npos);
-    QCOMPARE(log.steps().size(), std::size_t{1});
-}
-
-void TestTrainer::a_last_batch_of_one_is_settled_before_the_start() {
-    SmallRun run({"data=synthetic:1x8x8,2,121", "batch=4", "epochs=1"});
-    EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
-    const Json plan = log.of_type("plan").at(0);
-    QVERIFY(!plan["notes"].empty());
-    QCOMPARE(plan["steps_per_epoch"], Json(31));
-    for (const auto& event : log.events) { // the notes come before the first step
-        if (event["type"] == "plan")
-            break;
-        QVERIFY(event["type"] != "steps");
-    }
-}
-
-void TestTrainer::what_does_not_fit_in_memory_is_shrunk_openly() {
-    const std::vector<std::string> settings{"data=synthetic:3x32x32,3,80", "network.widths=[16,16,16]", "batch=64",
-                                            "epochs=1"};
-    SmallRun large(settings);
-    EventLog large_log;
-    QCOMPARE(large.train(large_log).phase, std::string("finished"));
-    const auto whole = large_log.of_type("plan")[0]["memory"]["total"].get<std::int64_t>();
-
-    SmallRun run(settings);
-    run.set("memory_limit_mib=" + std::to_string(whole / 3 / (1 << 20)));
-    EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
-    QVERIFY(!log.of_type("fallback").empty());
-    QCOMPARE(log.of_type("fallback").back()["rung"], Json("batch"));
-    const Json plan = log.of_type("plan").at(0);
-    QVERIFY(plan["memory"]["total"].get<std::int64_t>() <= whole / 3);
-    QVERIFY(plan["batch"].get<int>() < 64);
-}
-
-void TestTrainer::memory_that_nothing_fits_into_is_an_error() {
-    SmallRun run({"data=synthetic:3x256x256,3,40", "network.widths=[64,64]", "memory_limit_mib=1"});
-    EventLog log;
-    const auto outcome = run.train(log);
-    QCOMPARE(outcome.phase, std::string("failed"));
-    QCOMPARE(outcome.code, ExitCode::out_of_memory);
-    QVERIFY(log.steps().empty());
-}
-
-void TestTrainer::a_bad_configuration_fails_in_words() {
-    SmallRun run;
-    Json json = read_json(run.folder().config());
-    json["epohcs"] = 3;
-    write_json(run.folder().config(), json);
-    EventLog log;
-    const auto outcome = run.train(log);
-    QCOMPARE(outcome.code, ExitCode::bad_configuration);
-    QVERIFY(outcome.reason.find("epohcs") != std::string::npos);
-
-    SmallRun no_data({"data=idx:/nonexistent"});
-    QCOMPARE(no_data.train(log).code, ExitCode::bad_data);
-}
-
-void TestTrainer::commands_are_answered_in_every_phase_data() {
-    QTest::addColumn<QByteArray>("phase");
-    for (const char* phase : {"preparing", "training", "evaluating", "saving"})
-        QTest::newRow(phase) << QByteArray(phase);
-}
-
-namespace {
-
-/// Gives a stop as soon as the run is in a phase, from another thread's point of view at any moment.
-class StopInPhase : public CommandSource {
-public:
-    StopInPhase(EventLog& log, std::string phase) {
-        log.on_event = [this, phase = std::move(phase)](const Json& event) {
-            if (event.at("type") == "phase" && event.at("phase") == phase)
-                wanted_ = true;
-        };
-    }
-    std::optional<Command> poll() override {
-        return wanted_.exchange(false) ? std::optional(Command::stop) : std::nullopt;
-    }
-    std::optional<Command> wait(std::chrono::milliseconds) override { return poll(); }
-
-private:
-    std::atomic<bool> wanted_ = false;
-};
-
-} // namespace
-
-void TestTrainer::commands_are_answered_in_every_phase() {
-    QFETCH(QByteArray, phase);
-    SmallRun run({"epochs=1000", "checkpoint.every_steps=4"});
-    EventLog log;
-    StopInPhase commands(log, phase.toStdString());
-    const auto outcome = run.train(log, static_cast<CommandSource&>(commands));
-    QCOMPARE(outcome.phase, std::string("stopped"));
-    QCOMPARE(outcome.code, ExitCode::stopped);
-    QCOMPARE(log.phases().back(), std::string("stopped"));
-    QVERIFY(log.steps().size() < 30);
-    // And it goes on from there.
-    run.set("epochs=2");
-    EventLog after;
-    const auto resumed = run.train(after);
-    QVERIFY2(resumed.phase == "finished", resumed.reason.c_str());
-}
-
-void TestTrainer::an_abandoned_run_saves_and_leaves() {
-    SmallRun run({"epochs=1000"});
-    EventLog log;
-    QCOMPARE(run.train(log, CommandAt(12, Command::abandon)).phase, std::string("interrupted"));
-    QCOMPARE(run.last().info.step, log.steps().back());
-}
-
-void TestTrainer::a_checkpoint_on_demand() {
-    SmallRun run;
-    EventLog log;
-    QCOMPARE(run.train(log, CommandAt(4, Command::checkpoint)).phase, std::string("finished"));
-    QCOMPARE(log.of_type("checkpoint").at(0)["step"], Json(4));
-}
-
-void TestTrainer::the_passport_says_what_a_rerun_needs() {
-    SmallRun run({"epochs=1"});
-    EventLog log;
-    QCOMPARE(run.train(log).phase, std::string("finished"));
-    const Json passport = read_json(run.folder().passport());
-    for (const char* key : {"build", "backend", "threads", "seed", "data_hash", "kernels", "fallbacks", "bit_exact"})
-        QVERIFY2(passport.contains(key), key);
-    QCOMPARE(passport["data_hash"].get<std::string>().size(), std::size_t{16});
-}
-
-void TestTrainer::the_passport_counts_the_threads_in_force() {
-    const QByteArray before = qgetenv("OMP_NUM_THREADS");
-    const auto threads = [](const std::vector<std::string>& settings) {
-        SmallRun run(settings);
-        EventLog log;
-        run.train(log);
-        return read_json(run.folder().passport())["threads"].get<int>();
-    };
-    qputenv("OMP_NUM_THREADS", "3,1");
-    QCOMPARE(usable_threads(), 3);
-    QCOMPARE(threads({"epochs=1", "threads=0"}), 3);
-    QCOMPARE(threads({"epochs=1", "threads=2"}), 2); // what the run asks for goes before
-    for (const char* invalid : {"", "none", "-4", "0"}) {
-        qputenv("OMP_NUM_THREADS", invalid);
-        QVERIFY(usable_threads() >= 1 && usable_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
-    }
-    qputenv("OMP_NUM_THREADS", before);
 }
 
 void TestTrainer::the_layers_are_profiled() {

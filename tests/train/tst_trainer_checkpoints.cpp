@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run leaves behind: checkpoints, also those on a command, and the passport.
+#include "base/threads.h"
+#include "train_support.h"
+
+#include <QtTest>
+#include <atomic>
+#include <thread>
+
+using namespace espalier;
+using namespace espalier::test;
+
+class TestTrainerCheckpoints : public QObject {
+    Q_OBJECT
+
+private slots:
+    void best_and_last_are_kept_and_old_ones_go();
+    void commands_are_answered_in_every_phase_data();
+    void commands_are_answered_in_every_phase();
+    void an_abandoned_run_saves_and_leaves();
+    void a_checkpoint_on_demand();
+    void the_passport_says_what_a_rerun_needs();
+    void the_passport_counts_the_threads_in_force();
+};
+
+void TestTrainerCheckpoints::best_and_last_are_kept_and_old_ones_go() {
+    SmallRun run({"checkpoint.every_steps=2", "checkpoint.keep=3"});
+    EventLog log;
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    int step_files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(run.folder().checkpoints()))
+        step_files += entry.path().filename().string().starts_with("step-");
+    QCOMPARE(step_files, 3);
+    QCOMPARE(run.last().info.step, std::int64_t{21});
+    std::int64_t best_step = 0;
+    for (const auto& evaluation : log.of_type("evaluation"))
+        if (evaluation["best"].get<bool>())
+            best_step = evaluation["step"].get<std::int64_t>();
+    QCOMPARE(load_checkpoint(run.checkpoints().best()).info.step, best_step);
+}
+
+void TestTrainerCheckpoints::commands_are_answered_in_every_phase_data() {
+    QTest::addColumn<QByteArray>("phase");
+    for (const char* phase : {"preparing", "training", "evaluating", "saving"})
+        QTest::newRow(phase) << QByteArray(phase);
+}
+
+namespace {
+
+/// Gives a stop as soon as the run is in a phase, from another thread's point of view at any moment.
+class StopInPhase : public CommandSource {
+public:
+    StopInPhase(EventLog& log, std::string phase) {
+        log.on_event = [this, phase = std::move(phase)](const Json& event) {
+            if (event.at("type") == "phase" && event.at("phase") == phase)
+                wanted_ = true;
+        };
+    }
+    std::optional<Command> poll() override {
+        return wanted_.exchange(false) ? std::optional(Command::stop) : std::nullopt;
+    }
+    std::optional<Command> wait(std::chrono::milliseconds) override { return poll(); }
+
+private:
+    std::atomic<bool> wanted_ = false;
+};
+
+} // namespace
+
+void TestTrainerCheckpoints::commands_are_answered_in_every_phase() {
+    QFETCH(QByteArray, phase);
+    SmallRun run({"epochs=1000", "checkpoint.every_steps=4"});
+    EventLog log;
+    StopInPhase commands(log, phase.toStdString());
+    const auto outcome = run.train(log, static_cast<CommandSource&>(commands));
+    QCOMPARE(outcome.phase, std::string("stopped"));
+    QCOMPARE(outcome.code, ExitCode::stopped);
+    QCOMPARE(log.phases().back(), std::string("stopped"));
+    QVERIFY(log.steps().size() < 30);
+    // And it goes on from there.
+    run.set("epochs=2");
+    EventLog after;
+    const auto resumed = run.train(after);
+    QVERIFY2(resumed.phase == "finished", resumed.reason.c_str());
+}
+
+void TestTrainerCheckpoints::an_abandoned_run_saves_and_leaves() {
+    SmallRun run({"epochs=1000"});
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(12, Command::abandon)).phase, std::string("interrupted"));
+    QCOMPARE(run.last().info.step, log.steps().back());
+}
+
+void TestTrainerCheckpoints::a_checkpoint_on_demand() {
+    SmallRun run;
+    EventLog log;
+    QCOMPARE(run.train(log, CommandAt(4, Command::checkpoint)).phase, std::string("finished"));
+    QCOMPARE(log.of_type("checkpoint").at(0)["step"], Json(4));
+}
+
+void TestTrainerCheckpoints::the_passport_says_what_a_rerun_needs() {
+    SmallRun run({"epochs=1"});
+    EventLog log;
+    QCOMPARE(run.train(log).phase, std::string("finished"));
+    const Json passport = read_json(run.folder().passport());
+    for (const char* key : {"build", "backend", "threads", "seed", "data_hash", "kernels", "fallbacks", "bit_exact"})
+        QVERIFY2(passport.contains(key), key);
+    QCOMPARE(passport["data_hash"].get<std::string>().size(), std::size_t{16});
+}
+
+void TestTrainerCheckpoints::the_passport_counts_the_threads_in_force() {
+    const QByteArray before = qgetenv("OMP_NUM_THREADS");
+    const auto threads = [](const std::vector<std::string>& settings) {
+        SmallRun run(settings);
+        EventLog log;
+        run.train(log);
+        return read_json(run.folder().passport())["threads"].get<int>();
+    };
+    qputenv("OMP_NUM_THREADS", "3,1");
+    QCOMPARE(usable_threads(), 3);
+    QCOMPARE(threads({"epochs=1", "threads=0"}), 3);
+    QCOMPARE(threads({"epochs=1", "threads=2"}), 2); // what the run asks for goes before
+    for (const char* invalid : {"", "none", "-4", "0"}) {
+        qputenv("OMP_NUM_THREADS", invalid);
+        QVERIFY(usable_threads() >= 1 && usable_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
+    }
+    qputenv("OMP_NUM_THREADS", before);
+}
+
+QTEST_GUILESS_MAIN(TestTrainerCheckpoints)
+#include "tst_trainer_checkpoints.moc"
