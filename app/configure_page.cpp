@@ -13,6 +13,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QHideEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
@@ -219,6 +220,14 @@ void ConfigurePage::edited() {
         emit scan_wanted(data_set);
     }
     emit plan_wanted(config());
+}
+
+void ConfigurePage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    if (event->spontaneous()) // the window is minimized
+        return;
+    pause_->stop();
+    emit left();
 }
 
 void ConfigurePage::update_start() {

@@ -51,6 +51,10 @@ signals:
     void back_requested();
     void data_folder_chosen(const QString& path);
     void copy_command_requested();
+    void left(); ///< what it waits for is of no use any more
+
+protected:
+    void hideEvent(QHideEvent* event) override;
 
 private:
     void edited();

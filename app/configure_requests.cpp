@@ -12,6 +12,10 @@ ConfigureRequests::ConfigureRequests(Machine* machine, ConfigurePage* page, QObj
     : QObject(parent), machine_(machine), page_(page) {
     connect(page, &ConfigurePage::plan_wanted, this, &ConfigureRequests::ask_plan);
     connect(page, &ConfigurePage::scan_wanted, this, &ConfigureRequests::ask_scan);
+    connect(page, &ConfigurePage::left, this, [this] { // a folder may take hours to look at
+        machine_->cancel(plan_);
+        machine_->cancel(scan_);
+    });
 }
 
 void ConfigureRequests::ask_plan(const Json& config) {

@@ -8,6 +8,13 @@
 //   --flood              20 lines a second of 5,000 steps each
 //   --pace N             N steps a line (default 3), 20 lines a second
 //   --noise              lines that are no JSON in between
+//   --not-utf8           a warning of a run names a file in another encoding
+//   --long-line          a line of 10 MB in between
+//   --half-line          with --crash-at: the last line is cut off
+//   --complain           its standard error is flooded
+//   --hang-at STEP       the whole process stands still there
+//   --slow-scan          a scan goes through 200,000 files until it is cancelled; others say how many do so
+//   --late-hello MS      it says hello so late, and other things before
 //   --mute               answers nothing
 //   --gpu                it has an H100
 //   --two-gpus           it has two cards of one name, and a processor
@@ -26,12 +33,14 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -43,9 +52,10 @@ namespace {
 struct Options {
     std::string version{protocol::version};
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
+    bool slow_scan = false, not_utf8 = false, long_line = false, half_line = false, complain = false;
     bool gpu = false, two_gpus = false, overview = false, no_restore = false;
     int more_runs = 0;
-    std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0;
+    std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0, late_hello = 0;
 };
 
 Options options;
@@ -54,6 +64,12 @@ protocol::LineWriter output([](std::string_view line) {
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);
 });
+
+/// Past the writer of the protocol's lines, but whole beside them.
+void write_raw(const std::string& bytes) {
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    std::fflush(stdout);
+}
 
 /// One run: a thread that makes events, which are kept and sent to who is attached.
 class FakeRun {
@@ -211,15 +227,19 @@ private:
                 emit(sample_.fallback("recompute", "off", "on", "This step needs 9.1 GB, but the limit is 7.2 GB.",
                                       {{"toggles", {{"recompute", false}}}}));
             }
-            if (options.noise)
-                std::puts("this is not a line of the protocol");
+            misbehave();
             if (!options.flood && sample_.left_in_epoch() == 63) {
                 emit(sample_.epoch_end());
                 emit(sample_.evaluation());
                 emit(sample_.checkpoint({"best", "last"}));
             }
-            if (options.crash_at && sample_.step() >= options.crash_at)
+            if (options.crash_at && sample_.step() >= options.crash_at) {
+                if (options.half_line)
+                    write_raw(event_line(R"({"type":"steps","step":)").substr(0, 40));
                 std::_Exit(9);
+            }
+            if (options.hang_at && sample_.step() >= options.hang_at)
+                std::raise(SIGSTOP);
             if (options.fail_at && sample_.step() >= options.fail_at) {
                 emit(sample_.event("error",
                                    {{"text", "The loss was not a number for 20 steps in a row."}, {"code", 1}}));
@@ -234,6 +254,20 @@ private:
         }
         emit(sample_.checkpoint());
         finish(quit_ ? "stopped" : "finished", "", quit_ ? 6 : 0);
+    }
+    [[nodiscard]] std::string event_line(const std::string& event) const {
+        return "{\"id\":" + std::to_string(attached_) + ",\"progress\":{\"event\":" + event + "}}\n";
+    }
+    void misbehave() const {
+        if (options.noise)
+            write_raw("this is not a line of the protocol\n");
+        if (options.not_utf8)
+            write_raw(event_line("{\"type\":\"warning\",\"text\":\"caf\xe9.png cannot be read\"}"));
+        if (options.long_line)
+            write_raw(event_line("{\"type\":\"warning\",\"text\":\"" + std::string(10 << 20, 'x') + "\"}"));
+        if (options.complain)
+            for (int i = 0; i < 20000; ++i)
+                std::fputs("a library that warns of every image, again and again, as long as it lives\n", stderr);
     }
     Json flood() {
         Json values = Json::array(), seconds = Json::array();
@@ -352,6 +386,42 @@ Json photos() {
             {"bad_count", 1200},
             {"warnings", Json::array()}};
 }
+
+/// A scan of very many files, until it is cancelled.
+class SlowScans {
+public:
+    void begin(std::int64_t id) {
+        const std::lock_guard guard(mutex_);
+        going_.insert(id);
+        std::thread([this, id] {
+            for (int done = 0; done < 200'000 && goes(id); done += 20) {
+                output.write(protocol::to_message(
+                    protocol::Reply{id, protocol::Reply::Kind::progress, {{"done", done}, {"total", 200'000}}}));
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        }).detach();
+    }
+    void cancel(std::int64_t id) {
+        const std::lock_guard guard(mutex_);
+        if (going_.erase(id) > 0)
+            output.write(protocol::to_message(protocol::error_reply(id, "Cancelled.", 6)));
+    }
+    [[nodiscard]] std::size_t count() {
+        const std::lock_guard guard(mutex_);
+        return going_.size();
+    }
+
+private:
+    bool goes(std::int64_t id) {
+        const std::lock_guard guard(mutex_);
+        return going_.contains(id);
+    }
+
+    std::mutex mutex_;
+    std::set<std::int64_t> going_;
+};
+
+SlowScans& slow_scans = *new SlowScans; // its threads outlive main()
 
 Json plan(const Json& config) {
     const double batch = protocol::number_at(config, "batch", 64);
@@ -492,8 +562,13 @@ Json answer(const protocol::Request& request) {
     if (request.name == "scan") {
         if (protocol::text_at(arguments, "data") == "idx:/nowhere")
             throw std::runtime_error("There is no folder /nowhere.");
-        return protocol::text_at(arguments, "data").starts_with("folder:") ? photos() : scan();
+        Json found = protocol::text_at(arguments, "data").starts_with("folder:") ? photos() : scan();
+        if (options.slow_scan)
+            found["warnings"].push_back("Scans under way: " + std::to_string(slow_scans.count()));
+        return found;
     }
+    if (request.name == "cancel")
+        return Json::object();
     if (request.name == "runs") {
         Json list = Json::array();
         std::erase_if(queue, [](const std::string& run) { return !runs[run]->waits(); });
@@ -581,6 +656,15 @@ int main(int argc, char** argv) {
         options.flood |= word == "--flood";
         options.noise |= word == "--noise";
         options.mute |= word == "--mute";
+        options.slow_scan |= word == "--slow-scan";
+        options.not_utf8 |= word == "--not-utf8";
+        options.long_line |= word == "--long-line";
+        options.half_line |= word == "--half-line";
+        options.complain |= word == "--complain";
+        if (word == "--hang-at")
+            options.hang_at = std::stoll(next());
+        if (word == "--late-hello")
+            options.late_hello = std::stoll(next());
         options.long_past |= word == "--long-past";
         options.gpu |= word == "--gpu";
         options.no_restore |= word == "--no-restore";
@@ -599,6 +683,10 @@ int main(int argc, char** argv) {
             options.crash_at = std::stoll(next());
         if (word == "--pace")
             options.pace = std::stoll(next());
+    }
+    if (options.late_hello) {
+        write_raw("Your password has expired. Current password:\n");
+        std::this_thread::sleep_for(std::chrono::milliseconds(options.late_hello));
     }
     if (!options.mute) {
         Json hello = protocol::make_event("hello");
@@ -663,6 +751,13 @@ int main(int argc, char** argv) {
                 run->second->attach(request.id);
             continue;
         }
+        if (request.name == "scan" && options.slow_scan &&
+            protocol::text_at(request.arguments, "data").starts_with("folder:")) {
+            slow_scans.begin(request.id);
+            continue;
+        }
+        if (request.name == "cancel")
+            slow_scans.cancel(protocol::whole_at(request.arguments, "target"));
         if (request.name == "plan") {
             const Json whole = plan(request.arguments["config"]);
             output.write(

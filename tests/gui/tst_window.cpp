@@ -192,6 +192,22 @@ private slots:
         QTRY_VERIFY(band->isVisible());
         QVERIFY(band->accessibleName().contains(QStringLiteral("not a number")));
         QVERIFY(driver.find(QStringLiteral("band-resume_safe")));
+        for (const char* name : {"pause", "stop", "checkpoint"}) // of a run that trains
+            QTRY_VERIFY(!driver.find(QLatin1String(name))->isVisible());
+    }
+
+    void start_clicked_twice_starts_one_run() {
+        WindowDriver driver(engine);
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 2);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* start = driver.find(QStringLiteral("start"));
+        QTest::mouseClick(start, Qt::LeftButton);
+        QTest::mouseClick(start, Qt::LeftButton);
+        QTest::mouseDClick(start, Qt::LeftButton);
+        QVERIFY(driver.wait_for_step(10));
+        QTest::qWait(1500); // the list comes anew meanwhile
+        QCOMPARE(list->count(), 3);
     }
 
     void a_refused_start_says_why() {
@@ -238,6 +254,40 @@ private slots:
         QTRY_VERIFY(says(QStringLiteral("12 different sizes, from 640 × 480 to")));
         QVERIFY(says(QStringLiteral("cannot be read:\ncat/0412.jpg (half a file)")));
         QVERIFY(says(QStringLiteral("1,200")));
+    }
+
+    /// 200,000 files on a slow disk: the window goes on, and who leaves the form or types another folder waits for
+    /// none.
+    void a_scan_that_takes_long_holds_up_nobody() { // the watchdog looks on
+        WindowDriver driver(engine, {QStringLiteral("--slow-scan")});
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        const auto says = [&](const char* part) {
+            return QTest::qWaitFor([&] {
+                const auto labels = driver.window->findChildren<QLabel*>();
+                return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+                    return label->isVisible() && label->text().contains(QString::fromUtf8(part));
+                });
+            });
+        };
+        const auto look_at = [&](const char* data) {
+            auto* edit = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
+            edit->selectAll();
+            QTest::keyClicks(edit, QLatin1String(data));
+        };
+        look_at("folder:/slow");
+        QVERIFY(says("of 200,000 images"));
+        QVERIFY(driver.find(QStringLiteral("start"))->isEnabled());
+        look_at("idx:/other");
+        QVERIFY(says("Scans under way: 0"));
+        look_at("folder:/slow");
+        QVERIFY(says("of 200,000 images"));
+        driver.key(Qt::Key_N, Qt::ControlModifier); // away, and back
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        QVERIFY(says("Scans under way: 0"));
+        look_at("folder:/slow");
+        QVERIFY(says("of 200,000 images"));
+        QVERIFY(driver.click(QStringLiteral("start"))); // the run will look at them itself
+        QVERIFY(driver.wait_for_step(10));
     }
 
     void a_gpu_is_shown_with_what_it_does() {
