@@ -20,6 +20,7 @@
 #include <QTemporaryDir>
 #include <QWheelEvent>
 #include <cmath>
+#include <limits>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -61,6 +62,14 @@ void save_as(QFileDialog* dialog, const QString& file) {
     auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
     name->setText(file);
     QTest::keyClick(name, Qt::Key_Return);
+}
+
+bool has_colour(const QImage& image, const QColor& colour) {
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            if (image.pixelColor(x, y) == colour)
+                return true;
+    return false;
 }
 
 /// The finished run of before, all of its 756 steps there.
@@ -191,6 +200,52 @@ private slots:
         QVERIFY(canvas(&plot)->yAxis->range().lower > 0.1); // zeros do not stretch the axis
         plot.set_logarithmic(false);
         QVERIFY(!plot.accessibleDescription().contains(QStringLiteral("0 or below")));
+    }
+
+    /// Whatever a loss can become: what has a place is drawn, what has none is marked, and the axis stays of use.
+    void a_curve_of_extremes_is_drawn() {
+        constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                        infinity = std::numeric_limits<float>::infinity();
+        MetricSeries series;
+        const std::vector<float> values{0.5F,  nan,    0,      -3,  infinity, -infinity, 1e27F,
+                                        0.25F, -1e27F, 1e-30F, nan, nan,      2};
+        series.append(1, values.data(), values.size());
+        LivePlot plot(QStringLiteral("Loss"), Measure::plain);
+        plot.set_curves({{QStringLiteral("train"), Role::series1, &series}});
+        plot.resize(500, 240);
+        plot.show();
+        plot.set_range(0, 14, true);
+        for (const bool logarithmic : {false, true, false}) {
+            plot.set_logarithmic(logarithmic);
+            plot.refresh(true);
+            const QCPRange range = canvas(&plot)->yAxis->range();
+            QVERIFY(std::isfinite(range.lower) && std::isfinite(range.upper) && range.lower < range.upper);
+            QVERIFY(range.upper >= 1e27);
+            QVERIFY(!logarithmic || range.lower > 0);
+            QVERIFY(has_colour(plot.grab().toImage(), Theme::instance().color(Role::series1)));
+            QVERIFY(has_colour(plot.grab().toImage(), Theme::instance().color(Role::fault))); // the marks
+        }
+    }
+
+    void five_million_points_come_while_it_draws() { // the watchdog looks on
+        MetricSeries series;
+        LivePlot plot(QStringLiteral("Loss"), Measure::plain);
+        plot.set_curves({{QStringLiteral("train"), Role::series1, &series}});
+        plot.resize(1200, 300);
+        plot.show();
+        std::vector<float> batch(50000);
+        for (int i = 0; i < 100; ++i) {
+            for (std::size_t k = 0; k < batch.size(); ++k)
+                batch[k] = k == 7 ? -0.5F : 1.0F / (1.0F + 0.0001F * static_cast<float>(k));
+            series.append(1 + i * static_cast<std::int64_t>(batch.size()), batch.data(), batch.size());
+            plot.set_range(0, static_cast<double>(series.size()), true);
+            plot.set_logarithmic(i % 20 >= 10);
+            plot.refresh();
+            QCoreApplication::processEvents();
+        }
+        QCOMPARE(series.size(), std::size_t{5000000});
+        QVERIFY(has_colour(plot.grab().toImage(), Theme::instance().color(Role::series1)));
+        QVERIFY(canvas(&plot)->graph(0)->data()->size() < 20000); // as many as there are pixels for, not points
     }
 
     void a_fallback_is_taken_back_at_its_marker() {
