@@ -94,6 +94,27 @@ EndExplained explain_end(const MachineSpec& machine, const ConnectionEnd& end, b
             false};
 }
 
+QString explain_silence(const MachineSpec& machine, bool connected, int seconds, const QString& noise) {
+    if (connected)
+        return machine.is_here()
+                   ? tr("The engine has answered nothing for %1 s. Runs go on without it. Wait, or start it anew.")
+                         .arg(seconds)
+                   : tr("%1 has answered nothing for %2 s. Runs there go on. Wait, or connect anew.")
+                         .arg(machine.title())
+                         .arg(seconds);
+    const QString said = noise.isEmpty() ? QString() : tr(" It has said: \"%1\".").arg(noise);
+    if (machine.is_here())
+        return tr("The engine was started, but has said nothing for %1 s. Wait if this PC is busy; else try again.")
+                   .arg(seconds) +
+               said;
+    return tr("The connection to %1 stands, but espalier-train there has said nothing for %2 s. Its login may wait for "
+              "something: look in a terminal, with: %3")
+               .arg(machine.title())
+               .arg(seconds)
+               .arg(command_by_hand(machine)) +
+           said;
+}
+
 QString decode_console(const QByteArray& bytes) {
     // Text of the languages that wsl.exe speaks has line ends and spaces: as UTF-16 these bring zeros, as UTF-8 none.
     if (!bytes.contains('\0'))

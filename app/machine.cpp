@@ -21,6 +21,7 @@ Machine::Machine(CommandLine here, QObject* parent) : QObject(parent), here_(std
     thread_.setObjectName(QStringLiteral("serve"));
     retry_.setSingleShot(true);
     connect(&retry_, &QTimer::timeout, this, &Machine::start);
+    connect(&pulse_, &QTimer::timeout, this, &Machine::feel_pulse);
     make_link();
     thread_.start();
 }
@@ -63,6 +64,13 @@ bool Machine::can(const char* request) const {
 void Machine::start() {
     retry_.stop();
     down_.reset();
+    if (std::exchange(connected_, false)) // it was silent
+        waiting_.clear();
+    fail_all(tr("The connection to %1 is made anew.").arg(name()));
+    noise_.clear();
+    word_came_ = false;
+    quiet_beats_ = 0;
+    pulse_.start(patience_ms_ / 2);
     QMetaObject::invokeMethod(link_, &ServeLink::start, Qt::QueuedConnection);
 }
 
@@ -84,17 +92,42 @@ void Machine::cancel(std::int64_t id) {
         request("cancel", Json{{"target", id}});
 }
 
+void Machine::set_patience(int ms) {
+    patience_ms_ = ms;
+    if (pulse_.isActive())
+        pulse_.start(patience_ms_ / 2);
+}
+
+/// A whole beat without a word: ask for one, with a request that whatever lives answers at once. Two: it is silent.
+void Machine::feel_pulse() {
+    if (std::exchange(word_came_, false)) {
+        quiet_beats_ = 0;
+        return;
+    }
+    if (++quiet_beats_ == 1 && connected_)
+        request("cancel", Json{{"target", 0}});
+    else if (quiet_beats_ == 2)
+        emit silent(explain_silence(spec_, connected_, patience_ms_ / 1000, noise_));
+}
+
 bool Machine::take(int budget_ms) {
+    const bool was_silent = quiet_beats_ >= 2;
     link_->take(waiting_);
     QElapsedTimer clock;
     clock.start();
     while (!waiting_.empty()) {
         Message message = std::move(waiting_.front());
         waiting_.pop_front();
+        if (message.kind != Message::Kind::noise) {
+            word_came_ = true;
+            quiet_beats_ = 0;
+        }
         dispatch(message);
         if (clock.elapsed() >= budget_ms)
             break;
     }
+    if (was_silent && quiet_beats_ == 0)
+        emit heard();
     return !waiting_.empty();
 }
 
@@ -116,6 +149,12 @@ void Machine::dispatch(Message& message) {
         connected_ = true;
         failures_ = 0;
         emit connected();
+        return;
+    }
+    if (message.kind == Message::Kind::noise) {
+        noise_ = text_at(message.body, "text");
+        if (connected_)
+            emit passed_over(noise_);
         return;
     }
     if (message.kind == Message::Kind::lost) {
@@ -156,6 +195,8 @@ void Machine::fail_all(const QString& reason) {
 
 void Machine::lose(const QString& reason, bool may_return) {
     connected_ = false;
+    pulse_.stop();
+    quiet_beats_ = 0;
     ++failures_;
     const bool again = may_return && (failures_ <= most_failures || !is_here());
     down_ = reason;

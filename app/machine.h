@@ -52,6 +52,9 @@ public:
     /// Hands on what has come, for at most `budget_ms`. Returns whether something is left.
     bool take(int budget_ms);
 
+    /// After so long without a word it is `silent`. For tests: 20 s is right for people.
+    void set_patience(int ms);
+
     static constexpr int cancelled = 6; ///< code of the error that ends a cancelled request
 
 signals:
@@ -59,11 +62,18 @@ signals:
     /// The connection ended or could not be made. It is tried again after a growing while (`again`): the
     /// engine of this PC a few times, another machine until it is there.
     void lost(const QString& reason, bool again);
+    /// The connection stands, but nothing has come for long. It is kept: what comes after all is taken, and told by
+    /// `heard`.
+    void silent(const QString& text);
+    void heard();
+    /// Something came that is not of the protocol, and was passed over. Once a connection.
+    void passed_over(const QString& noise);
 
 private:
     void dispatch(Message& message);
     void lose(const QString& reason, bool may_return);
     void fail_all(const QString& reason);
+    void feel_pulse();
     void make_link();
     void drop_link();
 
@@ -72,6 +82,10 @@ private:
     QThread thread_;
     ServeLink* link_ = nullptr;
     QTimer retry_;
+    QTimer pulse_;            ///< while there is a connection, or one is made
+    int patience_ms_ = 20000; ///< two beats of the pulse
+    bool word_came_ = false;  ///< since the last beat
+    int quiet_beats_ = 0;     ///< in a row
     QString noise_, build_;
     std::optional<QString> down_; ///< why nothing answers until start()
     std::deque<Message> waiting_;

@@ -29,6 +29,7 @@ MachineTest::MachineTest(const MachineSpec& spec, const CommandLine& here, QObje
              {}});
     });
     connect(&machine_, &Machine::lost, this, [this](const QString& reason, bool) { end(false, reason); });
+    connect(&machine_, &Machine::silent, this, [this](const QString& text) { end(false, text); });
     connect(&tick_, &QTimer::timeout, this, [this] { machine_.take(tick_ms / 2); });
     connect(&patience_, &QTimer::timeout, this, [this] {
         end(false,

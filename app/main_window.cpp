@@ -216,11 +216,22 @@ void MainWindow::connect_machine() {
         gallery_->set_machine_line(tr("The engine does not answer"), Role::fault);
         tool_bar_->set_machine(machine_->name(), {});
         tell(again ? tr("%1 Trying again…").arg(reason) : reason, true);
-        if (!machine_->is_here()) {
-            auto* retry = message_->add_action(again ? tr("Try now") : tr("Try again"), {}, true);
-            retry->setObjectName(QStringLiteral("retryMachine"));
-            connect(retry, &QPushButton::clicked, machine_, &Machine::start);
-        }
+        if (!machine_->is_here())
+            offer_retry(again ? tr("Try now") : tr("Try again"));
+    });
+    connect(machine_, &Machine::silent, this, [this](const QString& text) {
+        silence_ = text;
+        tell(text, true);
+        offer_retry(tr("Try again"));
+    });
+    connect(machine_, &Machine::heard, this, [this] {
+        if (message_->accessibleName() == silence_) // and nothing was said since
+            message_->hide();
+    });
+    connect(machine_, &Machine::passed_over, this, [this](const QString& noise) {
+        tell(tr("%1 has sent something that is none of its answers, which is passed over: \"%2\"")
+                 .arg(machine_->is_here() ? tr("The engine") : machine_->name(), noise),
+             false);
     });
     connect(presets_, &PresetList::listed, gallery_, &PresetGallery::set_presets);
     connect(presets_, &PresetList::listed, this, [this] {
@@ -229,6 +240,12 @@ void MainWindow::connect_machine() {
     });
     connect(presets_, &PresetList::checked, gallery_, &PresetGallery::set_facts);
     connect(presets_, &PresetList::failed, this, [this](const QString& text) { tell(text, true); });
+}
+
+void MainWindow::offer_retry(const QString& title) {
+    auto* retry = message_->add_action(title, {}, true);
+    retry->setObjectName(QStringLiteral("retryMachine"));
+    connect(retry, &QPushButton::clicked, machine_, &Machine::start);
 }
 
 void MainWindow::connect_runs() {
@@ -470,6 +487,7 @@ void MainWindow::tell(const QString& text, bool fault) {
     message_->clear_actions();
     message_->set_message(fault ? StateBand::Tone::fault : StateBand::Tone::info, text);
     auto* close = message_->add_action(tr("Close"), {}, false);
+    close->setObjectName(QStringLiteral("closeMessage"));
     connect(close, &QPushButton::clicked, message_, &QWidget::hide);
     message_->show();
 }

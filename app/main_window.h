@@ -80,6 +80,7 @@ private:
     void configure_with(const QString& data_set);
     void act(const QString& action);
     void tell(const QString& text, bool fault);
+    void offer_retry(const QString& title);  ///< beside what tell() has said
     [[nodiscard]] RunModel* current() const; ///< the run that is looked at, if one is
 
     Options options_;
@@ -93,6 +94,7 @@ private:
     std::unique_ptr<Replay> replay_;
     QString replay_path_;
     bool closing_ = false; ///< when the notes are written
+    QString silence_;      ///< what was told of a machine that did not answer
     QTimer timer_;         ///< the only one that moves the window
 
     MachineMenu* machines_;

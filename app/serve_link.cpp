@@ -21,8 +21,9 @@ void ServeLink::start() {
     parts_.clear();
     last_words_.clear();
     noise_.clear();
+    noise_told_ = false;
     reader_.emplace([this](Json message) { read(std::move(message)); }, [this](std::string_view text) { noise(text); });
-    delete process_;
+    abandon();
     process_ = new QProcess(this);
     connect(process_, &QProcess::readyReadStandardOutput, this, &ServeLink::drain);
     connect(process_, &QProcess::readyReadStandardError, this, [this] {
@@ -44,6 +45,19 @@ void ServeLink::start() {
     environment.insert(QStringLiteral("WSL_UTF8"), QStringLiteral("1")); // what wsl.exe says itself
     process_->setProcessEnvironment(environment);
     process_->start(command_.program, command_.arguments);
+}
+
+/// Of a connection that is made anew: what held it so far answers nobody any more.
+void ServeLink::abandon() {
+    if (process_ && process_->state() != QProcess::NotRunning) {
+        process_->disconnect(this);
+        process_->kill();
+        process_->waitForFinished(patience_ms);
+    }
+    delete process_;
+    process_ = nullptr;
+    const std::lock_guard guard(mutex_);
+    box_.clear();
 }
 
 void ServeLink::send(const protocol::Request& request) {
@@ -96,9 +110,11 @@ void ServeLink::drain() {
 void ServeLink::read(Json message) {
     auto reply = protocol::to_reply(message);
     if (!reply) {
-        if (protocol::is_event(message, "hello"))
-            put({Message::Kind::hello, 0, std::move(message), {}, {.noise = noise_}});
-        return; // other events belong to no request of ours
+        if (!protocol::is_event(message, "hello"))
+            return; // other events belong to no request of ours
+        noise_told_ = false;
+        put({Message::Kind::hello, 0, std::move(message), {}, {.noise = noise_}});
+        return;
     }
     switch (reply->kind) {
     case protocol::Reply::Kind::progress:
@@ -129,8 +145,13 @@ void ServeLink::read(Json message) {
 void ServeLink::noise(std::string_view text) {
     constexpr qsizetype most = 120;
     const QByteArray bytes(text.data(), static_cast<qsizetype>(text.size()));
+    const QString shown = decode_console(bytes.left(2 * most)).trimmed().left(most);
     if (noise_.isEmpty())
-        noise_ = decode_console(bytes.left(2 * most)).trimmed().left(most);
+        noise_ = shown;
+    if (!std::exchange(noise_told_, true))
+        put({Message::Kind::noise, 0, Json{{"text", shown.toStdString()}}, {}, {}});
+    if (bytes.startsWith('{')) // half a line of the protocol says nothing of how it ended
+        return;
     last_words_ += bytes + '\n';
     last_words_ = last_words_.right(kept_words);
 }

@@ -18,10 +18,10 @@ namespace espalier {
 
 /// Something that came from `serve`, parsed.
 struct Message {
-    enum class Kind { hello, event, progress, answer, error, lost };
+    enum class Kind { hello, event, progress, answer, error, noise, lost };
     Kind kind = Kind::answer;
     std::int64_t id = 0;
-    Json body = Json::object(); ///< of an error: {"text", "code"}
+    Json body = Json::object(); ///< of an error: {"text", "code"}; of noise: {"text"}
     RunEvent event;
     ConnectionEnd end; ///< of `lost`; of `hello` the noise before it
 };
@@ -44,6 +44,7 @@ public:
     void take(std::deque<Message>& into);
 
 private:
+    void abandon();
     void put(Message message);
     void drain();
     void read(Json message);
@@ -56,6 +57,7 @@ private:
     std::map<std::int64_t, Json> parts_; ///< of answers that come in parts
     QByteArray last_words_;              ///< the tail of standard error
     QString noise_;                      ///< the first line that is none of the protocol's
+    bool noise_told_ = false;            ///< since the start, or since the hello
     bool shut_ = false;
 
     std::mutex mutex_;

@@ -223,6 +223,29 @@ private slots:
         QVERIFY2(noisy.ok && noisy.text.contains(QStringLiteral("\"Welcome to lab\"")), qPrintable(noisy.text));
     }
 
+    void a_server_that_never_says_hello_is_told_of() {
+        const QTemporaryDir tools;
+        write_file(tools.filePath(QStringLiteral("ssh")),
+                   QByteArray("#!/bin/sh\necho 'Choose a project [1-4]:'\nexec sleep 60\n"), true);
+        const QByteArray before = qgetenv("PATH");
+        qputenv("PATH", tools.path().toLocal8Bit() + ':' + before);
+        Machine machine({});
+        machine.set_patience(1000);
+        QSignalSpy silent(&machine, &Machine::silent);
+        machine.use({Kind::ssh, QStringLiteral("lab"), QStringLiteral("box:2222"), {}});
+        QTRY_VERIFY((machine.take(5), !silent.isEmpty()));
+        const QString text = silent[0][0].toString();
+        for (const char* words : {"The connection to lab stands", "ssh -p 2222 box", "\"Choose a project [1-4]:\""})
+            QVERIFY2(text.contains(QString::fromUtf8(words)), qPrintable(text));
+        QVERIFY(!machine.is_connected());
+
+        MachineTest test({Kind::ssh, QStringLiteral("lab"), QStringLiteral("box"), {}}, {});
+        QSignalSpy ended(&test, &MachineTest::ended);
+        QVERIFY(ended.wait(30000)); // the dialog's test says the same, when people's patience is over
+        QVERIFY(!ended[0][0].toBool() && ended[0][1].toString().contains(QStringLiteral("has said nothing for 20 s")));
+        qputenv("PATH", before);
+    }
+
     void a_run_goes_on_while_the_connection_is_gone() {
         need_server();
         const QString settings = QDir(tools_.path()).filePath(QStringLiteral("settings.json"));

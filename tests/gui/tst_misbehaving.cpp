@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An engine that does what engines should not: the window stays alive, loses nothing that it need not, and says what
+// happened.
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <QListWidget>
+#include <algorithm>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+/// The words of the band on top of the pages, if it is shown.
+QString message(WindowDriver& driver) {
+    auto* band = driver.find(QStringLiteral("message"));
+    return band && band->isVisible() ? band->accessibleName() : QString();
+}
+
+bool is_said(WindowDriver& driver, const char* words, int patience_ms = 10000) {
+    return QTest::qWaitFor([&] { return message(driver).contains(QString::fromUtf8(words)); }, patience_ms);
+}
+
+WindowDriver open_window(const QStringList& faults) { return WindowDriver(QStringLiteral(FAKE_SERVE), faults); }
+
+bool start_run(WindowDriver& driver) {
+    return driver.click(QStringLiteral("preset-quick")) && driver.click(QStringLiteral("start"));
+}
+
+/// Every step that the window knows is there.
+bool is_whole(const WindowDriver& driver) {
+    return static_cast<std::int64_t>(driver.run()->loss.raw.size()) == driver.run()->step();
+}
+
+} // namespace
+
+class TestMisbehaving : public WatchedTest {
+    Q_OBJECT
+
+private slots:
+    void noise_is_passed_over_and_shown() {
+        WindowDriver driver = open_window({QStringLiteral("--noise")});
+        QVERIFY(start_run(driver));
+        QVERIFY(is_said(driver, "passed over: \"this is not a line of the protocol\""));
+        QVERIFY(driver.click(QStringLiteral("closeMessage")));
+        const std::int64_t then = driver.run()->step();
+        QVERIFY(driver.wait_for_step(then + 20));
+        QVERIFY(message(driver).isEmpty()); // once a connection is enough
+        QVERIFY(is_whole(driver));
+    }
+
+    void bytes_that_are_not_utf8_are_replaced() {
+        WindowDriver driver = open_window({QStringLiteral("--not-utf8")});
+        QVERIFY(start_run(driver));
+        QVERIFY(driver.wait_for_step(20));
+        const auto& log = driver.run()->log();
+        QVERIFY(std::ranges::any_of(
+            log, [](const auto& line) { return line.text.contains(u"caf\ufffd.png cannot be read"); }));
+        QVERIFY(is_whole(driver));
+    }
+
+    void a_line_of_ten_megabytes_is_passed_over() {
+        WindowDriver driver = open_window({QStringLiteral("--long-line")});
+        QVERIFY(start_run(driver));
+        QVERIFY(is_said(driver, "passed over: \"{\"id\":"));
+        QVERIFY(driver.wait_for_step(30));
+        QVERIFY(is_whole(driver));
+        QVERIFY(driver.click(QStringLiteral("stop")));
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+    }
+
+    void half_a_line_at_its_death_is_no_message() {
+        WindowDriver driver =
+            open_window({QStringLiteral("--crash-at"), QStringLiteral("15"), QStringLiteral("--half-line")});
+        QVERIFY(start_run(driver));
+        QVERIFY(is_said(driver, "The engine on this machine ended with code 9."));
+        QVERIFY2(!message(driver).contains(u"progress"), qPrintable(message(driver)));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+        QCOMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->isVisible(), true);
+    }
+
+    void a_flood_of_errors_holds_nobody_up() {
+        WindowDriver driver = open_window({QStringLiteral("--complain")}); // 1.5 MB with each line of steps
+        QVERIFY(start_run(driver));
+        QVERIFY(driver.wait_for_step(60, 60000));
+        QVERIFY(is_whole(driver));
+        QVERIFY(driver.click(QStringLiteral("stop")));
+        QVERIFY(driver.wait_for_state(RunState::stopped));
+    }
+
+    void an_engine_that_never_says_hello_is_told_of() {
+        WindowDriver driver = open_window({QStringLiteral("--mute")});
+        driver.window->machine()->set_patience(1000);
+        QVERIFY(is_said(driver, "has said nothing for 1 s"));
+        QVERIFY(!driver.window->machine()->is_connected());
+        QVERIFY(driver.click(QStringLiteral("retryMachine"))); // a new one, as mute as this one
+        QVERIFY(is_said(driver, "has said nothing for 1 s"));
+        driver.key(Qt::Key_N, Qt::ControlModifier); // the window can be used, and closed
+        QVERIFY(driver.window->close());
+    }
+
+    void a_hello_that_comes_late_is_taken() {
+        WindowDriver driver = open_window({QStringLiteral("--late-hello"), QStringLiteral("3000")});
+        driver.window->machine()->set_patience(1000);
+        QVERIFY(is_said(driver, "It has said: \"Your password has expired. Current password:\""));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+        QTRY_VERIFY(driver.find(QStringLiteral("preset-quick")));
+    }
+
+    void an_engine_that_stands_still_can_be_left() {
+        WindowDriver driver = open_window({QStringLiteral("--hang-at"), QStringLiteral("15")});
+        driver.window->machine()->set_patience(1000);
+        QVERIFY(start_run(driver));
+        QVERIFY(is_said(driver, "The engine has answered nothing for 1 s. Runs go on without it."));
+        QVERIFY(driver.click(QStringLiteral("retryMachine")));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+        driver.key(Qt::Key_N, Qt::ControlModifier);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+    }
+
+    /// One that has nothing to say is no fault, as long as it answers when it is asked.
+    void an_engine_that_is_idle_is_not_silent() {
+        WindowDriver driver = open_window({});
+        driver.window->machine()->set_patience(600);
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTest::qWait(2500);
+        QVERIFY2(message(driver).isEmpty(), qPrintable(message(driver)));
+    }
+};
+
+WATCHED_TEST_MAIN(TestMisbehaving)
+#include "tst_misbehaving.moc"
