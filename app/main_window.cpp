@@ -60,6 +60,8 @@ MainWindow::MainWindow(Options options, QWidget* parent) : QMainWindow(parent), 
     build_tool_bar();
     build_menu();
     arrange();
+    if (!settings_.geometry.isEmpty() && !restoreGeometry(settings_.geometry))
+        problem = settings_.forget_place(options_.settings_file);
     connect_machine();
     connect_runs();
     timer_.setObjectName(QStringLiteral("tick"));
@@ -198,8 +200,6 @@ void MainWindow::arrange() {
     setCentralWidget(all);
     resize(1280, 720);
     setMinimumSize(960, 600);
-    if (!settings_.geometry.isEmpty())
-        restoreGeometry(settings_.geometry);
 }
 
 void MainWindow::connect_machine() {

@@ -19,6 +19,14 @@ namespace {
 
 constexpr std::array<const char*, 3> theme_names = {"system", "light", "dark"};
 
+/// A sentence: where the damaged file is kept, beside itself. Empty space before it, for it follows another one.
+QString kept_aside(const QString& path) {
+    const QString aside = path + QStringLiteral(".damaged");
+    QFile::remove(aside);
+    return QLatin1Char(' ') + (QFile::copy(path, aside) ? tr("The damaged file is kept as %1.").arg(aside)
+                                                        : tr("The damaged file could not be kept as %1.").arg(aside));
+}
+
 } // namespace
 
 QString Settings::default_file() {
@@ -35,13 +43,11 @@ Settings Settings::load(const QString& path, QString* problem) {
     if (file.open(QIODevice::ReadOnly))
         object = QJsonDocument::fromJson(file.readAll(), &error).object();
     if (!object.contains(QStringLiteral("version"))) {
-        const QString aside = path + QStringLiteral(".damaged");
-        QFile::remove(aside);
         file.close();
-        QFile::rename(path, aside);
+        const QString kept = kept_aside(path);
+        QFile::remove(path);
         if (problem)
-            *problem = espalier::tr("The settings could not be read and start anew. The damaged file is kept as %1.")
-                           .arg(aside);
+            *problem = espalier::tr("The settings could not be read and start anew.") + kept;
         return settings;
     }
     const QString theme = object[QStringLiteral("theme")].toString();
@@ -49,7 +55,11 @@ Settings Settings::load(const QString& path, QString* problem) {
         if (theme == QLatin1String(theme_names[i]))
             settings.theme = static_cast<Theme::Mode>(i);
     settings.language = language_named(object[QStringLiteral("language")].toString());
-    settings.geometry = QByteArray::fromBase64(object[QStringLiteral("geometry")].toString().toLatin1());
+    if (const auto place = QByteArray::fromBase64Encoding(object[QStringLiteral("geometry")].toString().toLatin1(),
+                                                          QByteArray::AbortOnBase64DecodingErrors))
+        settings.geometry = *place;
+    else if (problem)
+        *problem = settings.forget_place(path);
     settings.last_run = object[QStringLiteral("last_run")].toString();
     settings.safe_mode = object[QStringLiteral("safe_mode")].toBool();
     settings.machine = object[QStringLiteral("machine")].toString();
@@ -65,6 +75,11 @@ Language Settings::language_in(const QString& path) {
     if (!file.open(QIODevice::ReadOnly))
         return Language::system;
     return language_named(QJsonDocument::fromJson(file.readAll()).object()[QStringLiteral("language")].toString());
+}
+
+QString Settings::forget_place(const QString& path) {
+    geometry.clear();
+    return espalier::tr("The window's place could not be read from the settings and starts anew.") + kept_aside(path);
 }
 
 QString Settings::save(const QString& path) const {

@@ -23,10 +23,14 @@ struct Settings {
 
     static constexpr int version = 1;
     /// A file that cannot be read is set aside as "settings.json.damaged", and `problem` says so; the defaults are
-    /// returned. No file is no problem. Settings of a newer version are read as far as they are known.
+    /// returned. Of one that can be read in part (`forget_place`) the rest counts. No file is no problem. Settings of a
+    /// newer version are read as far as they are known.
     static Settings load(const QString& file, QString* problem);
     /// The one in a file that is not otherwise looked at, and left as it is: it is needed before any text is.
     [[nodiscard]] static Language language_in(const QString& file);
+    /// The window's place cannot be used: it is forgotten, and the file kept as "settings.json.damaged". Returns that
+    /// in a sentence.
+    [[nodiscard]] QString forget_place(const QString& file);
     /// Returns what went wrong, empty if nothing.
     [[nodiscard]] QString save(const QString& file) const;
     /// settings.json in the configuration folder of this user.

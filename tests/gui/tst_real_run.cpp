@@ -13,6 +13,8 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <algorithm>
+#include <csignal>
+#include <map>
 #include <string_view>
 
 using namespace espalier;
@@ -42,6 +44,43 @@ bool choose_only_run(WindowDriver& driver) {
 
 bool goes_on_without_a_window(std::int64_t left_at) {
     return QTest::qWaitFor([&] { return RealRuns::state() == "running" && RealRuns::step() > left_at; }, 60000);
+}
+
+QByteArray read(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+qint64 supervisor_of(const QString& run) {
+    const Json link = Json::parse(read(run + QStringLiteral("/supervisor.json")).toStdString(), nullptr, false);
+    return static_cast<qint64>(protocol::number_at(link, "pid"));
+}
+
+qint64 worker_of(const QString& run) {
+    qint64 pid = 0;
+    for (const QByteArray& line : read(run + QStringLiteral("/events.jsonl")).split('\n'))
+        if (const auto event = protocol::parse_line(line.toStdString()); event && protocol::is_event(*event, "hello"))
+            pid = static_cast<qint64>(protocol::number_at(*event, "pid"));
+    return pid;
+}
+
+/// The engine that a window has started.
+qint64 serve_of(qint64 window) {
+    QProcess children;
+    children.start(QStringLiteral("pgrep"), {QStringLiteral("-P"), QString::number(window)});
+    return children.waitForFinished() ? children.readAllStandardOutput().trimmed().toLongLong() : 0;
+}
+
+/// What a lock looks like that another life of this machine has left: number and name of its process mean nothing now.
+void reboot(const QString& run, qint64 reused_number) {
+    const QString path = run + QStringLiteral("/supervisor.lock");
+    QList<QByteArray> lines = read(path).split('\n'); // process, program, host, host's id, id of the boot (QLockFile)
+    QVERIFY(lines.size() >= 5 && lines[1] == "espalier-train" && lines[4] == QSysInfo::bootUniqueId());
+    lines[0] = QByteArray::number(reused_number);
+    lines[4] = "01234567-89ab-cdef-0123-456789abcdef";
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(lines.join('\n'));
 }
 
 /// A new window finds the run by itself, shows its past and what comes, and Stop ends it.
@@ -145,6 +184,52 @@ private slots:
         QCOMPARE(window.exitStatus(), QProcess::CrashExit);
         QVERIFY(goes_on_without_a_window(left_at));
         QVERIFY(is_found_again_and_stopped(left_at));
+    }
+
+    /// All of them die, in any order, and the machine starts anew: no state is told that is not true any more.
+    void after_deaths_and_a_reboot_it_is_interrupted_data() {
+        QTest::addColumn<QStringList>("order");
+        for (const char* order : {"window serve supervisor worker", "worker supervisor serve window",
+                                  "supervisor window worker serve", "serve worker window supervisor"})
+            QTest::newRow(order) << QString::fromLatin1(order).split(QLatin1Char(' '));
+    }
+    void after_deaths_and_a_reboot_it_is_interrupted() {
+        QFETCH(QStringList, order);
+        const RealRuns runs;
+        QProcess window;
+        window.start(QCoreApplication::applicationFilePath(), {QStringLiteral("--as-window")});
+        QVERIFY(QTest::qWaitFor([&] { return window.canReadLine(); }, 60000));
+        const QString path = QString::fromStdString(protocol::text_at(RealRuns::list().at(0), "path"));
+        const std::map<QString, qint64> processes{{QStringLiteral("window"), window.processId()},
+                                                  {QStringLiteral("serve"), serve_of(window.processId())},
+                                                  {QStringLiteral("supervisor"), supervisor_of(path)},
+                                                  {QStringLiteral("worker"), worker_of(path)}};
+        for (const QString& who : order) {
+            QVERIFY2(processes.at(who) > 0, qPrintable(who));
+            ::kill(static_cast<pid_t>(processes.at(who)), SIGKILL);
+        }
+        QTRY_COMPARE(window.state(), QProcess::NotRunning);
+        QTRY_COMPARE_WITH_TIMEOUT(RealRuns::state(), std::string("interrupted"), 20000);
+        QProcess other; // has the number of the dead supervisor now, and is a program of the same name
+        other.start(QStringLiteral(ESPALIER_TRAIN), {QStringLiteral("serve")});
+        QVERIFY(other.waitForStarted());
+        reboot(path, other.processId());
+        QCOMPARE(RealRuns::state(), std::string("interrupted"));
+
+        WindowDriver again = open_window();
+        auto* list = again.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE_WITH_TIMEOUT(list->count(), 1, 20000);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(again.wait_for_state(RunState::interrupted, 20000));
+        QVERIFY(!again.find(QStringLiteral("stop"))->isVisible());
+        const std::int64_t stood = again.run()->step();
+        QVERIFY(again.click(QStringLiteral("band-resume"), 20000));
+        QVERIFY(again.wait_for_state(RunState::running, 60000));
+        QVERIFY(again.wait_for_step(stood + 10, 60000));
+        QVERIFY(again.click(QStringLiteral("stop"), 20000));
+        QVERIFY(again.wait_for_state(RunState::stopped, 60000));
+        other.closeWriteChannel();
+        QVERIFY(other.waitForFinished());
     }
 
     void stop_ends_a_run_at_every_stage_data() {
