@@ -344,10 +344,6 @@
         <translation>0：处理器的全部线程</translation>
     </message>
     <message>
-        <source>The settings could not be read and start anew. The damaged file is kept as %1.</source>
-        <translation>无法读取设置，已恢复为默认值。损坏的文件保存为 %1。</translation>
-    </message>
-    <message>
         <source>The settings could not be written to %1: %2</source>
         <translation>无法把设置写入 %1：%2</translation>
     </message>
@@ -602,6 +598,42 @@
     <message>
         <source>%1 img/s</source>
         <translation>%1 张/秒</translation>
+    </message>
+    <message>
+        <source>The engine has answered nothing for %1 s. Runs go on without it. Wait, or start it anew.</source>
+        <translation>引擎已 %1 秒没有回应。运行会继续，不受影响。请等待，或重新启动它。</translation>
+    </message>
+    <message>
+        <source>%1 has answered nothing for %2 s. Runs there go on. Wait, or connect anew.</source>
+        <translation>%1 已 %2 秒没有回应。那里的运行会继续。请等待，或重新连接。</translation>
+    </message>
+    <message>
+        <source> It has said: &quot;%1&quot;.</source>
+        <translation> 它输出了：&quot;%1&quot;。</translation>
+    </message>
+    <message>
+        <source>The engine was started, but has said nothing for %1 s. Wait if this PC is busy; else try again.</source>
+        <translation>引擎已启动，但 %1 秒来没有任何输出。如果本机正忙，请等待；否则请重试。</translation>
+    </message>
+    <message>
+        <source>The connection to %1 stands, but espalier-train there has said nothing for %2 s. Its login may wait for something: look in a terminal, with: %3</source>
+        <translation>与 %1 的连接已建立，但那里的 espalier-train %2 秒来没有任何输出。登录过程可能在等待输入：请在终端中用此命令查看：%3</translation>
+    </message>
+    <message>
+        <source>The damaged file is kept as %1.</source>
+        <translation>损坏的文件保存为 %1。</translation>
+    </message>
+    <message>
+        <source>The damaged file could not be kept as %1.</source>
+        <translation>损坏的文件无法保存为 %1。</translation>
+    </message>
+    <message>
+        <source>The settings could not be read and start anew.</source>
+        <translation>无法读取设置，已恢复为默认设置。</translation>
+    </message>
+    <message>
+        <source>The window&apos;s place could not be read from the settings and starts anew.</source>
+        <translation>无法从设置中读取窗口位置，已恢复为默认位置。</translation>
     </message>
 </context>
 <context>
@@ -1295,6 +1327,10 @@ A click offers to take it back.</source>
         <source>%1 was left for %2.</source>
         <translation>已从 %1 切换到 %2。</translation>
     </message>
+    <message>
+        <source>The connection to %1 is made anew.</source>
+        <translation>正在重新连接 %1。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MachineDialog</name>
@@ -1593,6 +1629,14 @@ A click offers to take it back.</source>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>%1 has sent something that is none of its answers, which is passed over: &quot;%2&quot;</source>
+        <translation>%1 发来了不属于其回应的内容，已忽略：&quot;%2&quot;</translation>
+    </message>
+    <message>
+        <source>The engine</source>
+        <translation>引擎</translation>
     </message>
 </context>
 <context>
