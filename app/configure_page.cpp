@@ -21,6 +21,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace espalier {
 
@@ -190,6 +191,7 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
             values[field.path] = to_variant(value);
     form_->set_fields(run_fields(), values);
     apply_device();
+    form_->set_value(QStringLiteral("backend"), backend_);
     if (safe_mode)
         form_->set_value(QStringLiteral("toggles.safe_mode"), true);
     scanned_.clear();
@@ -250,9 +252,12 @@ void ConfigurePage::set_error(const QString& text) {
     set_starting(false);
 }
 
-void ConfigurePage::set_device(const DeviceSummary& device) {
+void ConfigurePage::set_device(const DeviceSummary& device, const QString& backend) {
     device_ = device;
     apply_device();
+    const QString offered = device.has(backend) ? backend : QStringLiteral("auto");
+    if (std::exchange(backend_, offered) != offered) // else the form's own choice stays
+        form_->set_value(QStringLiteral("backend"), offered);
 }
 
 void ConfigurePage::set_data(const QString& spec) {

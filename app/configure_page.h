@@ -28,8 +28,9 @@ public:
     [[nodiscard]] Json config() const; ///< what would be started: the preset's name and what differs from it
     [[nodiscard]] QString preset() const { return preset_; }
 
-    /// What can train here: toggles that change nothing there are greyed out, with the reason.
-    void set_device(const DeviceSummary& device);
+    /// What can train here: toggles that change nothing there are greyed out, with the reason. `backend` is what new
+    /// runs take.
+    void set_device(const DeviceSummary& device, const QString& backend);
     void set_data(const QString& spec); ///< "folder:/home/me/photos"
 
     void show_fit(const Json& fit);   ///< the quick part of the fit check
@@ -67,6 +68,7 @@ private:
 
     QString preset_;
     DeviceSummary device_;
+    QString backend_ = QStringLiteral("auto"); ///< of new runs
     Json preset_config_ = Json::object();
     QString scanned_;
     qint64 images_ = 0;

@@ -21,10 +21,20 @@ struct DeviceSummary {
     struct Choice {
         QString value; ///< of a configuration's `backend`: "cpu", "cuda:GPU-1b2c..."
         QString name;
+        QString title; ///< with its memory, where that is known: "RTX 4060 · 7.2 GB of 8 GB free"
+        QString line;  ///< as the summary's
         QString backend;
         QStringList precisions;
     };
     std::vector<Choice> choices;
+    QString takes; ///< the value of the choice that trains
+    /// One that no run can be put on, and why.
+    struct Unusable {
+        QString value, name, reason;
+    };
+    std::vector<Unusable> unusable;
+
+    [[nodiscard]] bool has(const QString& value) const; ///< whether it is one of the choices
     /// The same for another choice of `backend`; "auto", and one that is not known, is what this says.
     [[nodiscard]] DeviceSummary chosen(const QString& value) const;
 };

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "machine_menu.h"
 
+#include "device_choice.h"
 #include "machine_dialog.h"
 #include "theme.h"
 
+#include <QActionGroup>
+#include <QLabel>
 #include <QPainter>
+#include <QVBoxLayout>
+#include <QWidgetAction>
 #include <algorithm>
 
 namespace espalier {
@@ -12,6 +17,8 @@ namespace espalier {
 namespace {
 
 constexpr int icon_side = 16, dot_side = 8;
+constexpr int heading_inset = 12, name_inset = 34; ///< as the style sheet's menus: of the text, behind a check mark
+constexpr int reason_width = 280;
 
 /// Filled: connected. A ring: not.
 QIcon dot(bool connected, qreal ratio) {
@@ -32,16 +39,20 @@ QString in_menu(QString text) { return text.replace(QLatin1Char('&'), QStringLit
 
 } // namespace
 
-MachineMenu::MachineMenu(Machine* machine, Settings* settings, QWidget* window)
-    : QMenu(window), machine_(machine), settings_(settings), window_(window) {
+MachineMenu::MachineMenu(Machine* machine, DeviceChoice* devices, Settings* settings, QWidget* window)
+    : QMenu(window), machine_(machine), devices_(devices), settings_(settings), window_(window) {
     setObjectName(QStringLiteral("machineMenu"));
     connect(this, &QMenu::aboutToShow, this, &MachineMenu::fill);
 }
 
 void MachineMenu::fill() {
     clear();
+    qDeleteAll(findChildren<QActionGroup*>(Qt::FindDirectChildrenOnly));
     for (QMenu* old : findChildren<QMenu*>(Qt::FindDirectChildrenOnly))
         old->deleteLater();
+    if (machine_->is_connected())
+        add_devices();
+    add_heading(tr("MACHINE"));
     add_choice({});
     for (const MachineSpec& spec : settings_->machines)
         add_choice(spec);
@@ -58,6 +69,57 @@ void MachineMenu::fill() {
         edit->addAction(in_menu(spec.title()), this, [this, spec] { ask(spec, spec.id()); });
         remove->addAction(in_menu(spec.title()), this, [this, spec] { this->remove(spec); });
     }
+}
+
+void MachineMenu::add_devices() {
+    const DeviceSummary& devices = devices_->devices();
+    add_heading(tr("DEVICE OF NEW RUNS"));
+    if (devices.choices.empty() && devices.unusable.empty())
+        addAction(tr("Looking for devices…"))->setEnabled(false);
+    auto* one_of_them = new QActionGroup(this);
+    for (const DeviceSummary::Choice& choice : devices.choices) {
+        auto* action =
+            addAction(in_menu(choice.title), this, [this, value = choice.value] { devices_->choose(value); });
+        action->setObjectName(QStringLiteral("device-") + choice.value);
+        action->setCheckable(true);
+        action->setChecked(choice.value == devices.takes);
+        one_of_them->addAction(action);
+    }
+    for (const DeviceSummary::Unusable& device : devices.unusable)
+        add_unusable(device);
+    addSeparator();
+}
+
+void MachineMenu::add_heading(const QString& text) {
+    auto* label = new QLabel(text);
+    label->setProperty("section", true);
+    label->setContentsMargins(heading_inset, 4, heading_inset, 4);
+    auto* action = new QWidgetAction(this);
+    action->setDefaultWidget(label);
+    action->setEnabled(false);
+    addAction(action);
+}
+
+void MachineMenu::add_unusable(const DeviceSummary::Unusable& device) {
+    auto* words = new QWidget;
+    auto* column = new QVBoxLayout(words);
+    column->setContentsMargins(name_inset, 4, heading_inset, 4);
+    column->setSpacing(1);
+    for (const auto& [text, size] : {std::pair{device.name, ""}, {device.reason, "small"}}) {
+        auto* label = new QLabel(text);
+        label->setTextFormat(Qt::PlainText);
+        label->setProperty("tone", "hint");
+        label->setProperty("textSize", size);
+        label->setWordWrap(true);
+        label->setMinimumWidth(reason_width);
+        column->addWidget(label);
+    }
+    auto* action = new QWidgetAction(this);
+    action->setText(QStringLiteral("%1: %2").arg(device.name, device.reason)); // for screen readers
+    action->setObjectName(QStringLiteral("device-") + device.value);
+    action->setDefaultWidget(words);
+    action->setEnabled(false);
+    addAction(action);
 }
 
 void MachineMenu::add_choice(const MachineSpec& spec) {
@@ -106,6 +168,7 @@ void MachineMenu::keep(const MachineSpec& spec, const QString& id) {
 
 void MachineMenu::remove(const MachineSpec& spec) {
     std::erase_if(settings_->machines, [&](const MachineSpec& machine) { return machine.id() == spec.id(); });
+    settings_->devices.erase(spec.id());
     if (machine_->spec().id() == spec.id())
         emit chosen({});
     emit told(tr("%1 is no longer in the list. Its runs go on there.").arg(spec.title()));

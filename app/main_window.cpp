@@ -6,7 +6,7 @@
 #include "configure_page.h"
 #include "configure_requests.h"
 #include "delete_undo.h"
-#include "device_summary.h"
+#include "device_choice.h"
 #include "drop_opener.h"
 #include "icon.h"
 #include "machine_menu.h"
@@ -52,6 +52,7 @@ MainWindow::MainWindow(Options options, QWidget* parent) : QMainWindow(parent), 
                               Theme::instance().color(Role::hint)));
     machine_ = new Machine({options_.engine, options_.engine_arguments}, this);
     store_ = new RunStore(machine_, this);
+    devices_ = new DeviceChoice(machine_, &settings_, this);
     presets_ = new PresetList(machine_, this);
     actions_ = new RunActions(store_, this);
     guard_ = new CloseGuard(store_, this);
@@ -134,7 +135,7 @@ void MainWindow::build_pages() {
 void MainWindow::build_tool_bar() {
     tool_bar_ = new ToolBar;
     tool_bar_->set_machine(machine_->name(), {});
-    machines_ = new MachineMenu(machine_, &settings_, this);
+    machines_ = new MachineMenu(machine_, devices_, &settings_, this);
     tool_bar_->set_machine_menu(machines_);
     connect(machines_, &MachineMenu::chosen, this, &MainWindow::use_machine);
     connect(machines_, &MachineMenu::told, this, [this](const QString& text) { tell(text, false); });
@@ -205,11 +206,8 @@ void MainWindow::arrange() {
 void MainWindow::connect_machine() {
     connect(machine_, &Machine::connected, this, [this] {
         message_->hide();
-        machine_->request("probe", Json::object(),
-                          {[this](const Json& answer) { show_device(answer); },
-                           [this](const QString& text, int) { tell(text, true); },
-                           {},
-                           {}});
+        devices_->ask();
+        presets_->set_backend(devices_->backend());
         presets_->load();
     });
     connect(machine_, &Machine::lost, this, [this](const QString& reason, bool again) {
@@ -233,6 +231,9 @@ void MainWindow::connect_machine() {
                  .arg(machine_->is_here() ? tr("The engine") : machine_->name(), noise),
              false);
     });
+    connect(devices_, &DeviceChoice::changed, this, &MainWindow::show_device);
+    connect(devices_, &DeviceChoice::told, this, [this](const QString& text) { tell(text, false); });
+    connect(devices_, &DeviceChoice::failed, this, [this](const QString& text) { tell(text, true); });
     connect(presets_, &PresetList::listed, gallery_, &PresetGallery::set_presets);
     connect(presets_, &PresetList::listed, this, [this] {
         if (const QString path = std::exchange(options_.open, {}); !path.isEmpty())
@@ -349,11 +350,10 @@ void MainWindow::use_machine(const MachineSpec& spec) {
     store_->change_machine(spec.id());
     run_page_->set_folder_reason(actions_->why_no_folder());
     settings_.machine = spec.is_here() ? QString() : spec.id();
-    tool_bar_->set_machine(machine_->name(), {});
+    devices_->forget();
+    presets_->forget_facts();
     gallery_->set_machine_line(tr("Connecting to %1…").arg(machine_->name()), Role::secondary);
-    for (const QString& preset : presets_->names())
-        gallery_->set_facts(preset, {}, {}, Role::secondary); // they were another device's
-    message_->hide();                                         // it spoke of the machine of before
+    message_->hide(); // it spoke of the machine of before
 }
 
 void MainWindow::show_page(QWidget* page) {
@@ -423,15 +423,16 @@ void MainWindow::choose_preset(const QString& name) {
     show_page(configure_);
 }
 
-void MainWindow::show_device(const Json& probe) {
-    const DeviceSummary summary = summarize_devices(probe);
-    const bool usable = !summary.device.isEmpty();
-    tool_bar_->set_machine(machine_->name(), summary.device);
-    gallery_->set_machine_line(usable ? QStringLiteral("● ") + summary.line : summary.line,
+void MainWindow::show_device() {
+    const DeviceSummary& device = devices_->devices();
+    const bool usable = !device.device.isEmpty();
+    tool_bar_->set_machine(machine_->name(), device.device);
+    gallery_->set_machine_line(usable ? QStringLiteral("● ") + device.line : device.line,
                                usable ? Role::good : Role::fault);
-    gallery_->setToolTip(summary.reason);
-    actions_->set_device(summary.line);
-    configure_->set_device(summary);
+    gallery_->setToolTip(device.reason);
+    actions_->set_device(device.line);
+    presets_->set_backend(devices_->backend());
+    configure_->set_device(device, devices_->backend());
 }
 
 void MainWindow::update_controls() {

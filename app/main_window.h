@@ -17,6 +17,7 @@ class CloseGuard;
 class ComparePage;
 class ConfigurePage;
 class DeleteUndo;
+class DeviceChoice;
 class DropOpener;
 class MachineMenu;
 class Notifications;
@@ -72,7 +73,7 @@ private:
     void connect_machine();
     void connect_runs();
     void tick();
-    void show_device(const Json& probe);
+    void show_device();
     void update_controls();
     void update_strip();
     void show_notes();
@@ -87,6 +88,7 @@ private:
     Settings settings_;
     Machine* machine_;
     RunStore* store_;
+    DeviceChoice* devices_;
     PresetList* presets_;
     RunActions* actions_;
     CloseGuard* guard_;

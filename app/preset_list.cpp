@@ -5,16 +5,11 @@
 #include "format.h"
 #include "json_convert.h"
 
+#include <utility>
+
 namespace espalier {
 
 PresetList::PresetList(Machine* machine, QObject* parent) : QObject(parent), machine_(machine) {}
-
-QStringList PresetList::names() const {
-    QStringList names;
-    for (const auto& [name, preset] : presets_)
-        names.append(name);
-    return names;
-}
 
 void PresetList::load() {
     machine_->request("presets", Json::object(),
@@ -32,6 +27,7 @@ const PresetList::Preset* PresetList::find(const QString& name) const {
 void PresetList::take(const Json& answer) {
     std::vector<PresetEntry> entries;
     presets_.clear();
+    checked_.clear();
     if (const auto list = answer.find("presets"); list != answer.end() && list->is_array())
         for (const Json& item : *list) {
             if (!item.is_object())
@@ -44,14 +40,32 @@ void PresetList::take(const Json& answer) {
                               protocol::flag_at(item, "available", true),
                               engine_words(text_at(item, "reason"))};
             presets_[entry.name] = {entry.title, item.contains("config") ? item["config"] : Json::object()};
+            if (entry.available && entry.size != u"demo") // the demo's card has no room for it
+                checked_.push_back(entry.name);
             entries.push_back(std::move(entry));
         }
     emit listed(entries);
-    if (!machine_->can("plan"))
+    check_all();
+}
+
+void PresetList::set_backend(const QString& backend) {
+    if (std::exchange(backend_, backend) != backend)
+        check_all();
+}
+
+void PresetList::forget_facts() {
+    for (const std::int64_t check : std::exchange(checks_, {}))
+        machine_->cancel(check);
+    for (const QString& name : checked_)
+        emit checked(name, {}, {}, Role::secondary);
+}
+
+void PresetList::check_all() {
+    forget_facts();
+    if (!machine_->is_connected() || !machine_->can("plan"))
         return;
-    for (const PresetEntry& entry : entries)
-        if (entry.available && entry.size != u"demo") // the demo's card has no room for it
-            check(entry.name);
+    for (const QString& name : checked_)
+        check(name);
 }
 
 void PresetList::check(const QString& name) {
@@ -66,9 +80,15 @@ void PresetList::check(const QString& name) {
                                  : tr("fits"),
                      fits ? Role::good : Role::attention);
     };
-    machine_->request(
-        "plan", Json{{"config", Json{{"preset", name.toStdString()}}}, {"brief", true}},
-        {take_plan, [this, name](const QString& text, int) { emit checked(name, text, {}, Role::attention); }, {}, {}});
+    Json config{{"preset", name.toStdString()}};
+    if (backend_ != u"auto")
+        config["backend"] = backend_.toStdString();
+    checks_.push_back(
+        machine_->request("plan", Json{{"config", std::move(config)}, {"brief", true}},
+                          {take_plan,
+                           [this, name](const QString& text, int) { emit checked(name, text, {}, Role::attention); },
+                           {},
+                           {}}));
 }
 
 } // namespace espalier

@@ -17,8 +17,10 @@ public:
     };
     explicit PresetList(Machine* machine, QObject* parent = nullptr);
 
-    [[nodiscard]] QStringList names() const;
     void load(); ///< `listed` when they are there, then `checked` for one after the other
+    /// What new runs take: another one is another fit, and another time.
+    void set_backend(const QString& backend);
+    void forget_facts(); ///< they are another machine's
     [[nodiscard]] const Preset* find(const QString& name) const;
 
 signals:
@@ -29,9 +31,13 @@ signals:
 
 private:
     void take(const Json& answer);
+    void check_all();
     void check(const QString& name);
 
     Machine* machine_;
+    QString backend_ = QStringLiteral("auto");
+    std::vector<QString> checked_;     ///< those whose card has room for the facts
+    std::vector<std::int64_t> checks_; ///< requests on their way
     std::map<QString, Preset> presets_;
 };
 

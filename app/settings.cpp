@@ -67,6 +67,10 @@ Settings Settings::load(const QString& path, QString* problem) {
         if (const MachineSpec machine = machine_from_json(item.toObject());
             !machine.is_here() && problem_of(machine).isEmpty())
             settings.machines.push_back(machine);
+    const QJsonObject devices = object[QStringLiteral("devices")].toObject();
+    for (auto it = devices.begin(); it != devices.end(); ++it)
+        if (const QString device = it.value().toString(); !device.isEmpty())
+            settings.devices[it.key()] = device;
     return settings;
 }
 
@@ -88,8 +92,12 @@ QString Settings::save(const QString& path) const {
     QJsonArray list;
     for (const MachineSpec& spec : machines)
         list.append(to_json(spec));
+    QJsonObject chosen;
+    for (const auto& [id, device] : devices)
+        chosen[id] = device;
     const QJsonObject object{{QStringLiteral("machines"), list},
                              {QStringLiteral("machine"), machine},
+                             {QStringLiteral("devices"), chosen},
                              {QStringLiteral("version"), version},
                              {QStringLiteral("theme"), QLatin1String(theme_names[static_cast<std::size_t>(theme)])},
                              {QStringLiteral("language"), name_of(language)},

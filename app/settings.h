@@ -7,6 +7,7 @@
 
 #include <QByteArray>
 #include <QString>
+#include <map>
 #include <vector>
 
 namespace espalier {
@@ -20,6 +21,8 @@ struct Settings {
     bool safe_mode = false;
     std::vector<MachineSpec> machines; ///< beside this PC
     QString machine;                   ///< the id of the one that is looked at; empty: this PC
+
+    std::map<QString, QString> devices; ///< by a machine's id: what new runs take there, as a run's `backend`
 
     static constexpr int version = 1;
     /// A file that cannot be read is set aside as "settings.json.damaged", and `problem` says so; the defaults are

@@ -17,7 +17,7 @@
 //   --late-hello MS      it says hello so late, and other things before
 //   --mute               answers nothing
 //   --gpu                it has an H100
-//   --two-gpus           it has two cards of one name, and a processor
+//   --two-gpus           it has two cards of one name, an old one, and a processor on which all takes ten times as long
 //   --fall-back-at STEP  there the engine turns recomputation on by itself
 //   --slow-plan MS       the rest of the fit check comes so long after its quick part
 //   --long-past          the newest run of before has 8,000 epochs and 3,000 layers
@@ -441,7 +441,7 @@ Json plan(const Json& config) {
                 {"batch", batch},
                 {"largest_batch", 1500},
                 {"notes", Json::array()},
-                {"estimated_seconds", 48},
+                {"estimated_seconds", protocol::text_at(config, "backend") == "cpu" ? 480 : 48},
                 {"recompute",
                  {{"memory_without", (15 + 0.65 * batch) * mega},
                   {"memory_with", (15 + 0.4 * batch) * mega},
@@ -517,15 +517,22 @@ Json answer(const protocol::Request& request) {
                   {"name", "NVIDIA GeForce RTX 3090"},
                   {"uuid", "GPU-1"},
                   {"usable", true},
+                  {"memory_bytes", 24.0 * 1024 * 1024 * 1024},
+                  {"free_bytes", 22.5 * 1024 * 1024 * 1024},
                   {"precisions", {"fp16", "bf16", "tf32", "fp32"}}};
         Json second = card;
         second["uuid"] = "GPU-2";
+        const Json old{{"backend", "cuda"},
+                       {"name", "NVIDIA GeForce GTX 980"},
+                       {"uuid", "GPU-3"},
+                       {"usable", false},
+                       {"reason", "Its compute capability is 5.2, and 7.5 or newer is needed."}};
         const Json processor{{"backend", "cpu"},
                              {"name", "AMD EPYC 7B13 64-Core Processor"},
                              {"uuid", ""},
                              {"usable", true},
                              {"precisions", {"fp32"}}};
-        return {{"devices", {card, second, processor}}, {"host", "test"}, {"version", "0.1.0"}};
+        return {{"devices", {card, second, old, processor}}, {"host", "test"}, {"version", "0.1.0"}};
     }
     if (request.name == "list") {
         Json entries = Json::array();

@@ -149,19 +149,8 @@ void type(QWidget* field, const QString& text) {
     QTest::keyClicks(line, text);
 }
 
-/// A click on an entry of the machine chip's menu.
-bool pick(WindowDriver& driver, const QString& name) {
-    auto* menu = driver.find<QMenu>(QStringLiteral("machineMenu"));
-    if (!driver.click(QStringLiteral("machine")) || !QTest::qWaitFor([&] { return menu->isVisible(); }))
-        return false;
-    auto* action = menu->findChild<QAction*>(name);
-    if (action)
-        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
-    return action != nullptr;
-}
-
 bool add_server(WindowDriver& driver, const MachineSpec& spec) {
-    if (!pick(driver, QStringLiteral("addMachine")))
+    if (!driver.pick(QStringLiteral("addMachine")))
         return false;
     type(driver.find<QLineEdit>(QStringLiteral("machineHost")), spec.host);
     type(driver.find<QLineEdit>(QStringLiteral("machineProgram")), spec.program);
@@ -274,11 +263,11 @@ private slots:
 
         // Another machine, with runs of its own, and back.
         RunModel* model = driver.run();
-        QVERIFY(pick(driver, QStringLiteral("machine-here:")));
+        QVERIFY(driver.pick(QStringLiteral("machine-here:")));
         QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && machine->is_here(), 20000);
         QTRY_VERIFY(!driver.window->runs()->runs().empty());
         QVERIFY(!driver.window->runs()->entry(model->path()));
-        QVERIFY(pick(driver, QStringLiteral("machine-") + server_.spec().id()));
+        QVERIFY(driver.pick(QStringLiteral("machine-") + server_.spec().id()));
         QTRY_VERIFY_WITH_TIMEOUT(machine->is_connected() && driver.window->runs()->entry(model->path()), 20000);
         driver.window->show_run(model->path());
         QCOMPARE(driver.run(), model);
@@ -299,7 +288,7 @@ private slots:
         const QByteArray before = qgetenv("PATH");
         qputenv("PATH", tools_.path().toLocal8Bit() + ':' + before);
         WindowDriver driver{QStringLiteral(FAKE_SERVE)};
-        QVERIFY(pick(driver, QStringLiteral("addMachine")));
+        QVERIFY(driver.pick(QStringLiteral("addMachine")));
         auto* kind = driver.find<QComboBox>(QStringLiteral("machineKind"));
         kind->setFocus();
         QTest::keyClick(kind, Qt::Key_Down);

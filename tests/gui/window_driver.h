@@ -5,6 +5,7 @@
 #include "run_page.h"
 
 #include <QAbstractButton>
+#include <QMenu>
 #include <QTest>
 
 namespace espalier::test {
@@ -39,6 +40,16 @@ public:
         if (ready)
             QTest::mouseClick(find<QAbstractButton>(name), Qt::LeftButton);
         return ready;
+    }
+    /// Clicks an entry of the machine chip's menu. Returns whether that came to be.
+    bool pick(const QString& name) {
+        auto* menu = find<QMenu>(QStringLiteral("machineMenu"));
+        if (!click(QStringLiteral("machine")) || !QTest::qWaitFor([&] { return menu->isVisible(); }))
+            return false;
+        auto* action = menu->findChild<QAction*>(name);
+        if (action)
+            QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+        return action != nullptr;
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
         QTest::keyClick(window.get(), key, modifiers);
