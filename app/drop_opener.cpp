@@ -2,10 +2,10 @@
 #include "drop_opener.h"
 
 #include "folder_kind.h"
+#include "image_file.h"
 
 #include <QDir>
 #include <QFileInfo>
-#include <QImageReader>
 #include <QMimeData>
 #include <QUrl>
 
@@ -26,21 +26,23 @@ void DropOpener::take(const QMimeData* data) {
 void DropOpener::take(const QString& name) {
     const QFileInfo file(name);
     const QString path = file.absoluteFilePath();
+    const QString ending = file.suffix().toLower();
+    if (file.isFile() && is_image_name(path)) { // which goes to whatever machine predicts it
+        emit image_dropped(path);
+        return;
+    }
     if (is_elsewhere(path))
         return;
     if (!file.exists()) {
         emit refused(tr("There is no file or folder %1.").arg(path));
         return;
     }
-    const QString ending = file.suffix().toLower();
     if (file.isDir())
         look_into(path, true);
     else if (ending == u"safetensors" && file.dir().dirName() == u"checkpoints")
         emit run_dropped(QFileInfo(file.absolutePath()).absolutePath());
     else if (ending == u"csv")
         emit data_dropped(QStringLiteral("csv:") + path);
-    else if (QImageReader::supportedImageFormats().contains(ending.toLatin1()))
-        emit image_dropped(path);
     else
         emit refused(tr("%1 is no folder of images, table (.csv), image, run folder or checkpoint in one.")
                          .arg(file.fileName()));

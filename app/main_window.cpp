@@ -17,6 +17,7 @@
 #include "plot_group.h"
 #include "preset_list.h"
 #include "results_requests.h"
+#include "results_view.h"
 #include "run_actions.h"
 #include "run_menu.h"
 #include "run_page.h"
@@ -119,9 +120,7 @@ void MainWindow::build_pages() {
     connect(configure_, &ConfigurePage::data_folder_chosen, opener_, &DropOpener::take_data_folder);
     connect(opener_, &DropOpener::data_dropped, this, &MainWindow::configure_with);
     connect(opener_, &DropOpener::run_dropped, this, &MainWindow::show_run);
-    connect(opener_, &DropOpener::image_dropped, this, [this](const QString& file) {
-        tell(tr("%1 is one image. A new run takes a folder of them.").arg(QFileInfo(file).fileName()), false);
-    });
+    connect(opener_, &DropOpener::image_dropped, this, &MainWindow::predict);
     connect(opener_, &DropOpener::refused, this, [this](const QString& text) { tell(text, true); });
     new RunMenu(rail_, store_, actions_, this);
     connect(run_page_->notes(), &NotesPanel::edited, store_, &RunStore::annotate);
@@ -469,6 +468,25 @@ void MainWindow::configure_with(const QString& data_set) {
     if (pages_->currentWidget() != configure_)
         choose_preset(QStringLiteral("train-small"));
     configure_->set_data(data_set);
+}
+
+/// By the run that is looked at.
+void MainWindow::predict(const QString& image) {
+    const RunModel* run = current();
+    const QString name = QFileInfo(image).fileName();
+    if (!run)
+        tell(tr("To have %1 predicted, open a finished run first, and drop it again. A new run takes a folder of "
+                "images.")
+                 .arg(name),
+             false);
+    else if (run->checkpoint()) {
+        run_page_->show_tab(RunPage::results_tab);
+        run_page_->results()->predict(image);
+    } else if (store_->is_loading(run->path()))
+        tell(tr("This run is still being read. Drop %1 again when all of it is there.").arg(name), false);
+    else
+        tell(tr("To have %1 predicted, wait for the first checkpoint of this run, or open a finished one.").arg(name),
+             false);
 }
 
 void MainWindow::show_notes() {

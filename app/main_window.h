@@ -79,6 +79,7 @@ private:
     void show_notes();
     void leave_out(const QString& path);
     void configure_with(const QString& data_set);
+    void predict(const QString& image);
     void act(const QString& action);
     void tell(const QString& text, bool fault);
     void offer_retry(const QString& title);  ///< beside what tell() has said

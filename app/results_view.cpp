@@ -13,13 +13,11 @@
 #include "theme.h"
 
 #include <QClipboard>
-#include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QMimeData>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QStandardItemModel>
@@ -68,7 +66,6 @@ ResultsView::ResultsView(QWidget* parent)
       tabs_(new QTabBar), pages_(new QStackedWidget), classes_(new ClassTable), class_words_(quiet_label("classWords")),
       images_(new ImageGrid), image_words_(quiet_label("imageWords")), hardest_(new QPushButton(tr("Hardest images"))),
       prediction_(new PredictionPanel) {
-    setAcceptDrops(true);
     checkpoint_->addItem(tr("Best checkpoint"), QStringLiteral("best"));
     checkpoint_->addItem(tr("Last checkpoint"), QStringLiteral("last"));
     checkpoint_->setObjectName(QStringLiteral("resultsCheckpoint"));
@@ -408,6 +405,7 @@ void ResultsView::choose_image() {
 void ResultsView::predict(const QString& file) {
     if (!run_ || !run_->checkpoint())
         return;
+    refresh(); // the first checkpoint may have come just now
     tabs_->setCurrentIndex(prediction_page);
     prediction_->set_image({}, QFileInfo(file).fileName());
     prediction_->set_working();
@@ -424,19 +422,5 @@ void ResultsView::show_preview(const QString& file, const QImage& image) {
 void ResultsView::show_prediction(const Json& answer) { prediction_->set_classes(read_prediction(answer)); }
 
 void ResultsView::show_prediction_error(const QString& text) { prediction_->set_error(text); }
-
-void ResultsView::dragEnterEvent(QDragEnterEvent* event) {
-    if (has_checkpoint_ && event->mimeData()->hasUrls())
-        event->acceptProposedAction();
-}
-
-void ResultsView::dropEvent(QDropEvent* event) {
-    for (const QUrl& url : event->mimeData()->urls())
-        if (url.isLocalFile()) {
-            event->acceptProposedAction();
-            predict(url.toLocalFile());
-            return;
-        }
-}
 
 } // namespace espalier

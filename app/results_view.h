@@ -53,10 +53,6 @@ signals:
     void preview_wanted(const QString& file);
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
-protected:
-    void dragEnterEvent(QDragEnterEvent* event) override;
-    void dropEvent(QDropEvent* event) override;
-
 private:
     using Stage = ConfusionPanel::Stage;
     /// The images that the grid shows.

@@ -2,6 +2,7 @@
 #include "prediction_panel.h"
 
 #include "format.h"
+#include "image_file.h"
 #include "tabular.h"
 #include "theme.h"
 
@@ -22,11 +23,11 @@ namespace {
 constexpr int row_height = 34;
 constexpr int image_width = 176;
 
-QString dropped_file(const QMimeData* data) {
-    for (const QUrl& url : data->urls())
-        if (url.isLocalFile())
-            return url.toLocalFile();
-    return {};
+/// The one image that is dropped; empty if it is anything else, which the window takes.
+QString dropped_image(const QMimeData* data) {
+    const QList<QUrl> urls = data->urls();
+    const QString file = urls.size() == 1 ? urls.front().toLocalFile() : QString();
+    return is_image_name(file) ? file : QString();
 }
 
 } // namespace
@@ -157,7 +158,7 @@ void PredictionPanel::show_image() {
 void PredictionPanel::resizeEvent(QResizeEvent*) { show_image(); }
 
 void PredictionPanel::dragEnterEvent(QDragEnterEvent* event) {
-    if (dropped_file(event->mimeData()).isEmpty())
+    if (dropped_image(event->mimeData()).isEmpty())
         return;
     dragged_over_ = true;
     update();
@@ -172,7 +173,7 @@ void PredictionPanel::dragLeaveEvent(QDragLeaveEvent*) {
 void PredictionPanel::dropEvent(QDropEvent* event) {
     dragged_over_ = false;
     update();
-    if (const QString file = dropped_file(event->mimeData()); !file.isEmpty()) {
+    if (const QString file = dropped_image(event->mimeData()); !file.isEmpty()) {
         event->acceptProposedAction();
         emit image_dropped(file);
     }

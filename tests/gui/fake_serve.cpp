@@ -564,6 +564,13 @@ Json answer(const protocol::Request& request) {
                                           {"precisions", {"fp32"}}}})},
                 {"host", "test"},
                 {"version", "0.1.0"}};
+    if (request.name == "predict") {
+        if (!arguments.contains("image") && !arguments.contains("base64"))
+            throw std::runtime_error("predict needs an image");
+        return {{"classes", Json::array({{{"name", "Ankle boot"}, {"probability", 0.93}},
+                                         {{"name", "Sneaker"}, {"probability", 0.06}},
+                                         {{"name", "Sandal"}, {"probability", 0.01}}})}};
+    }
     if (request.name == "presets")
         return presets();
     if (request.name == "scan") {

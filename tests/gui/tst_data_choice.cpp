@@ -6,15 +6,15 @@
 #include "watched_test.h"
 #include "window_driver.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QDir>
-#include <QDropEvent>
 #include <QFileDialog>
+#include <QImage>
+#include <QLabel>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QPushButton>
 #include <QStandardItemModel>
+#include <QTabBar>
 #include <QTemporaryDir>
 
 using namespace espalier;
@@ -31,20 +31,6 @@ void make_files(const QString& folder, const QStringList& names) {
         if (!file.open(QIODevice::WriteOnly))
             qFatal("cannot write %s", qPrintable(name));
     }
-}
-
-/// As a file manager does it. Returns whether the window takes it.
-bool drop(WindowDriver& driver, const QString& path) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
-    const QPoint at(600, 300);
-    QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(driver.window.get(), &enter);
-    if (!enter.isAccepted())
-        return false;
-    QDropEvent event(QPointF(at), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(driver.window.get(), &event);
-    return event.isAccepted();
 }
 
 QString data_of(WindowDriver& driver) {
@@ -90,7 +76,7 @@ private slots:
         make_files(folder.path(), files);
         WindowDriver driver(engine);
         QVERIFY(listed(driver));
-        QVERIFY(drop(driver, folder.path()));
+        QVERIFY(driver.drop(folder.path()));
         QTRY_COMPARE(data_of(driver), spec.replace(QStringLiteral("DIR"), folder.path()));
     }
 
@@ -115,18 +101,15 @@ private slots:
                                    "run/checkpoints/best.safetensors"});
         WindowDriver driver(engine);
         QVERIFY(listed(driver));
-        QVERIFY(drop(driver, folder.filePath(QStringLiteral("labels.csv"))));
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("labels.csv"))));
         QTRY_COMPARE(data_of(driver), QStringLiteral("csv:") + folder.filePath(QStringLiteral("labels.csv")));
         for (const char* name : {"run", "run/checkpoints/best.safetensors"}) {
             driver.key(Qt::Key_N, Qt::ControlModifier);
-            QVERIFY(drop(driver, folder.filePath(QLatin1String(name))));
+            QVERIFY(driver.drop(folder.filePath(QLatin1String(name))));
             QTRY_VERIFY(driver.window->run_page()->isVisible());
             QCOMPARE(driver.run()->path(), folder.filePath(QStringLiteral("run")));
         }
-        make_files(folder.path(), {"one.png"});
-        QVERIFY(drop(driver, folder.filePath(QStringLiteral("one.png"))));
-        QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("one image")));
-        QVERIFY(drop(driver, folder.filePath(QStringLiteral("notes.txt"))));
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("notes.txt"))));
         QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("notes.txt")));
     }
 
@@ -167,6 +150,54 @@ private slots:
             auto* message = window.findChild<QWidget*>(QStringLiteral("message"));
             QTRY_VERIFY(message->accessibleName().contains(folder.filePath(path)));
         }
+    }
+
+    void an_image_is_predicted_wherever_it_is_dropped() {
+        const QTemporaryDir folder;
+        const QString image = folder.filePath(QStringLiteral("boot.png"));
+        QImage plain(28, 28, QImage::Format_RGB32);
+        plain.fill(Qt::gray);
+        QVERIFY(plain.save(image));
+        WindowDriver driver(engine);
+        QVERIFY(listed(driver));
+        auto* band = driver.find(QStringLiteral("message"));
+        QVERIFY(driver.drop(image)); // no run is looked at
+        QVERIFY(band->isVisible() && band->accessibleName().contains(QStringLiteral("open a finished run first")));
+        QVERIFY(!driver.window->run_page()->isVisible());
+
+        driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        auto* tabs = driver.find<QTabBar>(QStringLiteral("tabs"));
+        auto* words = driver.find<QLabel>(QStringLiteral("predictionWords"));
+        for (const char* part : {"runList", "toolBar", "statusStrip"}) {
+            driver.window->run_page()->show_tab(0);
+            words->clear();
+            QVERIFY2(driver.drop(image, driver.find(QLatin1String(part))), part);
+            QCOMPARE(tabs->currentIndex(), static_cast<int>(RunPage::results_tab));
+            QTRY_VERIFY(words->isVisible() && words->text().startsWith(QStringLiteral("Ankle boot")));
+        }
+        make_files(folder.path(), {"cat/1.jpg", "dog/1.jpg"});
+        QVERIFY(driver.drop(folder.path(), driver.find(QStringLiteral("prediction")))); // is no image there either
+        QTRY_COMPARE(data_of(driver), QStringLiteral("folder:") + folder.path());
+    }
+
+    void a_run_without_a_checkpoint_predicts_nothing_yet() {
+        const QTemporaryDir folder;
+        make_files(folder.path(), {"boot.png"});
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(3));
+        QVERIFY(!driver.run()->checkpoint());
+        auto* band = driver.find(QStringLiteral("message"));
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("boot.png"))));
+        QVERIFY2(band->accessibleName().contains(QStringLiteral("first checkpoint")),
+                 qPrintable(band->accessibleName()));
+        QVERIFY(driver.click(QStringLiteral("checkpoint")));
+        QTRY_VERIFY(driver.run()->checkpoint());
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("boot.png"))));
+        auto* words = driver.find<QLabel>(QStringLiteral("predictionWords"));
+        QTRY_VERIFY(words->isVisible() && words->text().startsWith(QStringLiteral("Ankle boot")));
     }
 
     void the_device_is_chosen_by_name() {

@@ -13,14 +13,12 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDir>
-#include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTemporaryDir>
@@ -126,16 +124,17 @@ private slots:
         press(driver, "resultTabs", 2);
         auto* panel = driver.find<PredictionPanel>(QStringLiteral("prediction"));
         QVERIFY(panel->isVisible());
-        QMimeData dropped;
-        dropped.setUrls({QUrl::fromLocalFile(photos.filePath(QStringLiteral("red/3.png")))});
-        QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
-        QCoreApplication::sendEvent(panel, &enter);
-        QVERIFY(enter.isAccepted());
-        QDropEvent drop(QPointF(20, 20), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
-        QCoreApplication::sendEvent(panel, &drop);
+        QVERIFY(driver.drop(photos.filePath(QStringLiteral("red/3.png")), panel));
         auto* bars = driver.find<ProbabilityBars>(QStringLiteral("predictionBars"));
         QTRY_VERIFY_WITH_TIMEOUT(bars->accessibleDescription().contains(QStringLiteral("red")), 30000);
         QCOMPARE(bars->accessibleDescription().count(QLatin1Char('%')), 3);
+
+        // Dropped anywhere while another tab is shown.
+        auto* prediction = driver.find<QLabel>(QStringLiteral("predictionWords"));
+        driver.window->run_page()->show_tab(0);
+        QVERIFY(driver.drop(photos.filePath(QStringLiteral("green/3.png"))));
+        QTRY_VERIFY_WITH_TIMEOUT(prediction->isVisible() && prediction->text().contains(QStringLiteral("green")),
+                                 30000);
 
         // And from the band, by a dialog.
         QVERIFY(driver.click(QStringLiteral("band-predict")));

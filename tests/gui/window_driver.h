@@ -5,8 +5,12 @@
 #include "run_page.h"
 
 #include <QAbstractButton>
+#include <QDragEnterEvent>
+#include <QDropEvent>
 #include <QMenu>
+#include <QMimeData>
 #include <QTest>
+#include <QUrl>
 
 namespace espalier::test {
 
@@ -50,6 +54,20 @@ public:
         if (action)
             QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
         return action != nullptr;
+    }
+    /// Drops a file on the window, or on a part of it, as a file manager does. Returns whether it is taken.
+    bool drop(const QString& path, QWidget* onto = nullptr) {
+        onto = onto ? onto : window.get();
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(path)});
+        const QPoint at = onto->rect().center();
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(onto, &enter); // which hands it on to the first of its parents that takes it
+        if (!enter.isAccepted())
+            return false;
+        QDropEvent event(QPointF(at), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(onto, &event);
+        return event.isAccepted();
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
         QTest::keyClick(window.get(), key, modifiers);
