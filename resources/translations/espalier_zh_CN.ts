@@ -635,6 +635,14 @@
         <source>The window&apos;s place could not be read from the settings and starts anew.</source>
         <translation>无法从设置中读取窗口位置，已恢复为默认位置。</translation>
     </message>
+    <message>
+        <source>%1 · %2 of %3 free</source>
+        <translation>%1 · 空闲 %2，共 %3</translation>
+    </message>
+    <message>
+        <source>%1 · %2 of memory</source>
+        <translation>%1 · 内存 %2</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -1138,6 +1146,17 @@
     </message>
 </context>
 <context>
+    <name>espalier::DeviceChoice</name>
+    <message>
+        <source>The device that was chosen for new runs is not there. They take %1.</source>
+        <translation>为新运行选择的设备不在。新运行使用 %1。</translation>
+    </message>
+    <message>
+        <source>%1, chosen for new runs, cannot train now: %2 They take %3.</source>
+        <translation>为新运行选择的 %1 现在无法训练：%2 新运行使用 %3。</translation>
+    </message>
+</context>
+<context>
     <name>espalier::DropOpener</name>
     <message>
         <source>%1 is no folder of images, table (.csv), image, run folder or checkpoint in one.</source>
@@ -1437,6 +1456,18 @@ A click offers to take it back.</source>
         <source>%1 is no longer in the list. Its runs go on there.</source>
         <translation>%1 已不在列表中。它的运行会在那里继续。</translation>
     </message>
+    <message>
+        <source>MACHINE</source>
+        <translation>机器</translation>
+    </message>
+    <message>
+        <source>DEVICE OF NEW RUNS</source>
+        <translation>新运行的设备</translation>
+    </message>
+    <message>
+        <source>Looking for devices…</source>
+        <translation>正在查找设备…</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MachineTest</name>
@@ -1563,10 +1594,6 @@ A click offers to take it back.</source>
         <translation>正在查找设备…</translation>
     </message>
     <message>
-        <source>%1 is one image. A new run takes a folder of them.</source>
-        <translation>%1 只是一张图像。新建运行需要一个图像文件夹。</translation>
-    </message>
-    <message>
         <source>The language changes at the next start of Espalier.</source>
         <translation>语言将在下次启动 Espalier 时更改。</translation>
     </message>
@@ -1637,6 +1664,18 @@ A click offers to take it back.</source>
     <message>
         <source>The engine</source>
         <translation>引擎</translation>
+    </message>
+    <message>
+        <source>To have %1 predicted, open a finished run first, and drop it again. A new run takes a folder of images.</source>
+        <translation>要预测 %1，请先打开一个已完成的运行，再次拖入。新运行使用的是图像文件夹。</translation>
+    </message>
+    <message>
+        <source>This run is still being read. Drop %1 again when all of it is there.</source>
+        <translation>此运行仍在读取中。全部读完后请再次拖入 %1。</translation>
+    </message>
+    <message>
+        <source>To have %1 predicted, wait for the first checkpoint of this run, or open a finished one.</source>
+        <translation>要预测 %1，请等待此运行的第一个检查点，或打开一个已完成的运行。</translation>
     </message>
 </context>
 <context>
