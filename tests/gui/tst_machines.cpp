@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The machine chooser by clicks: a server over the real ssh and a real sshd on the loopback, in a folder of their own;
 // WSL by a program that behaves as wsl.exe does.
+#include "confusion_matrix.h"
+#include "image_grid.h"
+#include "image_upload.h"
 #include "machine_menu.h"
 #include "machine_test.h"
 #include "real_runs.h"
@@ -11,12 +14,15 @@
 
 #include <QComboBox>
 #include <QDir>
+#include <QFileDialog>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QPushButton>
+#include <QRandomGenerator>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTabBar>
 #include <QTcpServer>
 
 using namespace espalier;
@@ -158,6 +164,12 @@ bool add_server(WindowDriver& driver, const MachineSpec& spec) {
     return true;
 }
 
+/// A click on a tab.
+void press(WindowDriver& driver, const char* bar, int index) {
+    auto* tabs = driver.find<QTabBar>(QLatin1String(bar));
+    QTest::mouseClick(tabs, Qt::LeftButton, {}, tabs->tabRect(index).center());
+}
+
 } // namespace
 
 class TestMachines : public WatchedTest {
@@ -283,6 +295,55 @@ private slots:
         QCOMPARE(kept.machine, server_.spec().id());
     }
 
+    /// The run of before, by an engine that notes what it is asked: never for a file of this PC.
+    void images_are_sent_and_networks_brought() {
+        need_server();
+        write_file(server_.path("noting"),
+                   "#!/bin/sh\ntee -a " + server_.path("asked").toUtf8() + " | " ESPALIER_TRAIN " serve\n", true);
+        WindowDriver driver{QStringLiteral(FAKE_SERVE)};
+        driver.window->use_machine(server_.spec(server_.path("noting")));
+        RunStore* store = driver.window->runs();
+        QTRY_VERIFY_WITH_TIMEOUT(driver.window->machine()->is_connected() && store->runs().size() == 1, 20000);
+        const QString path = store->runs().front().id;
+        driver.window->show_run(path);
+        QVERIFY(driver.wait_for_state(RunState::stopped, 20000));
+        QTRY_VERIFY_WITH_TIMEOUT(!store->is_loading(path), 20000);
+
+        QImage noise(1500, 1000, QImage::Format_RGB32); // as PNG far above a line of the protocol
+        QRandomGenerator random(7);
+        random.fillRange(reinterpret_cast<quint32*>(noise.bits()), static_cast<qsizetype>(noise.sizeInBytes()) / 4);
+        const QString photo = QDir(tools_.path()).filePath(QStringLiteral("photo.png"));
+        QVERIFY(noise.save(photo) && QFileInfo(photo).size() > 3 * ImageUpload::most_bytes);
+        QVERIFY(driver.drop(photo));
+        auto* words = driver.find<QLabel>(QStringLiteral("predictionWords"));
+        const bool predicted = QTest::qWaitFor([&] { return words->text().contains(QLatin1Char('%')); }, 30000);
+        QVERIFY2(predicted && words->isVisible(), qPrintable(words->text()));
+
+        const auto* matrix = driver.find<ConfusionMatrix>(QStringLiteral("confusion"));
+        QTRY_COMPARE_WITH_TIMEOUT(matrix->counts().classes.size(), 10, 60000);
+        const auto* summary = driver.find<QLabel>(QStringLiteral("resultsSummary"));
+        QVERIFY2(summary->text().contains(QLatin1Char('%')), qPrintable(summary->text()));
+        press(driver, "resultTabs", 1);
+        auto* grid = driver.find<ImageGrid>(QStringLiteral("cellImages"));
+        QTRY_VERIFY_WITH_TIMEOUT(grid->count() > 0, 30000); // which were brought, too
+
+        for (const char* suffix : {"onnx", "safetensors"})
+            export_here(driver, path, QLatin1String(suffix));
+
+        QFile asked(server_.path("asked"));
+        QVERIFY(asked.open(QIODevice::ReadOnly));
+        const QByteArray requests = asked.readAll();
+        QVERIFY(requests.contains("\"base64\""));
+        QVERIFY(!requests.contains(tools_.path().toUtf8()));
+    }
+
+    void a_file_that_is_no_image_is_not_sent() {
+        const QString file = QDir(tools_.path()).filePath(QStringLiteral("large.png"));
+        write_file(file, QByteArray(ImageUpload::most_bytes + 1, 'x'));
+        QVERIFY(read_for_upload(file).problem.contains(QStringLiteral("no image")));
+        QVERIFY(read_for_upload(file + QStringLiteral("x")).problem.contains(QStringLiteral("cannot be read")));
+    }
+
     void wsl_lists_connects_and_says_what_is_wrong() {
         write_file(QDir(tools_.path()).filePath(QStringLiteral("wsl.exe")), stand_in, true);
         const QByteArray before = qgetenv("PATH");
@@ -310,6 +371,23 @@ private slots:
     }
 
 private:
+    /// By the key and its dialog; what arrives is what the engine wrote there.
+    void export_here(WindowDriver& driver, const QString& run, const QString& suffix) {
+        driver.key(Qt::Key_E, Qt::ControlModifier);
+        QTRY_VERIFY(driver.find<QFileDialog>(QStringLiteral("exportNetwork")));
+        auto* save = driver.find<QFileDialog>(QStringLiteral("exportNetwork"));
+        const QString file = QDir(tools_.path()).filePath(QStringLiteral("net.") + suffix);
+        save->selectFile(file);
+        QMetaObject::invokeMethod(save, "accept");
+        const auto* band = driver.find(QStringLiteral("message"));
+        const bool arrived = QTest::qWaitFor([&] { return QFile::exists(file); }, 60000);
+        QVERIFY2(arrived, qPrintable(band->accessibleName()));
+        QTRY_VERIFY(band->accessibleName().contains(QStringLiteral("Written: ") + file));
+        QFile here(file), there(run + QStringLiteral("/export.") + suffix);
+        QVERIFY(here.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly));
+        QVERIFY(here.size() > 10000);
+        QCOMPARE(here.readAll(), there.readAll());
+    }
     void need_server() {
         if (!server_.problem.isEmpty())
             QSKIP(qPrintable(server_.problem));
