@@ -68,7 +68,7 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
         plot->set_empty_text(tr("The curves are on their way."));
     connect(plots_, &PlotGroup::smoothing_changed, this, [this](double weight) {
         runs_->set_smoothing(weight);
-        plots_->refresh(true);
+        show_curves(); // which say how they are smoothed
     });
     connect(runs_, &ComparedRuns::about_to_change, this, &ComparePage::hide_curves);
     connect(runs_, &ComparedRuns::changed, this, &ComparePage::show_curves);
@@ -189,19 +189,24 @@ void ComparePage::show_curves() {
             continue;
         const int tag = static_cast<int>(i) + 1;
         const QString name = runs_->facts(i).name;
-        const auto add = [&](std::size_t plot, const QString& what, const MetricSeries* series, Shape shape) {
-            curves[plot].push_back({what, tag_role(tag), series, shape, false, run->clock, name, tag});
+        const BucketWords words = bucket_words(run->width);
+        const QString trained = runs_->is_coarse(i)       ? words.mean
+                                : plots_->smoothing() > 0 ? tr("smoothed %1").arg(plots_->smoothing())
+                                                          : QString();
+        const auto add = [&](std::size_t plot, const QString& what, const MetricSeries* series, Shape shape,
+                             const QString& values) {
+            curves[plot].push_back({what, tag_role(tag), series, shape, false, run->clock, name, tag, values});
         };
         if (part_ != Part::validation) {
-            add(0, tr("training"), run->loss, Shape::line);
-            add(1, tr("training"), run->accuracy, Shape::line);
+            add(0, tr("training"), run->loss, Shape::line, trained);
+            add(1, tr("training"), run->accuracy, Shape::line, trained);
         }
         if (part_ != Part::training) {
-            add(0, tr("validation"), run->validation_loss, Shape::dash);
-            add(1, tr("validation"), run->validation_accuracy, Shape::dash);
+            add(0, tr("validation"), run->validation_loss, Shape::dash, words.mean);
+            add(1, tr("validation"), run->validation_accuracy, Shape::dash, words.mean);
         }
-        add(2, tr("of the run"), run->memory, Shape::line);
-        add(3, tr("step"), run->gflops, Shape::line);
+        add(2, tr("of the run"), run->memory, Shape::line, words.greatest);
+        add(3, tr("step"), run->gflops, Shape::line, words.range);
     }
     for (std::size_t plot = 0; plot < curves.size(); ++plot)
         plots_->plots()[plot]->set_curves(std::move(curves[plot]));

@@ -148,8 +148,8 @@ bool ComparedRuns::is_coarse(std::size_t index) const { return runs_[index]->ove
 std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) const {
     const Run& run = *runs_[index];
     if (const auto& o = run.overview)
-        return Curves{&o->loss_mean, &o->accuracy_mean, &o->validation_loss, &o->validation_accuracy, &o->memory.back(),
-                      &o->gflops,    &o->clock};
+        return Curves{&o->loss_mean,     &o->accuracy_mean, &o->validation_loss, &o->validation_accuracy,
+                      &o->memory.back(), &o->gflops,        &o->clock,           o->width};
     if (const RunModel* m = model(run))
         return Curves{&m->loss.smooth,
                       &m->accuracy.smooth,

@@ -23,6 +23,7 @@ public:
         const MetricSeries *loss, *accuracy; ///< of training, smoothed
         const MetricSeries *validation_loss, *validation_accuracy, *memory, *gflops;
         const StepClock* clock;
+        std::int64_t width = 1; ///< steps that one value tells of
     };
     struct Facts {
         QString name;

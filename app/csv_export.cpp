@@ -177,9 +177,11 @@ std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) 
                 smoothed = CsvExport::tr("smoothed");
             } else {
                 words.append(curve.name);
-                if (!smoothed.isEmpty())
-                    words.append(std::exchange(smoothed, QString()));
+                if (const QString all = std::exchange(smoothed, QString()); !all.isEmpty() && curve.values.isEmpty())
+                    words.append(all);
             }
+            if (!curve.values.isEmpty())
+                words.append(QStringLiteral("(%1)").arg(curve.values));
             const bool stacked = curve.shape == Curve::Shape::area && i + 1 < curves.size() &&
                                  curves[i + 1].shape == Curve::Shape::area; // the largest first
             const MetricSeries* below = stacked ? curves[i + 1].series : nullptr;

@@ -54,7 +54,8 @@ private:
     QThreadPool writer_; ///< of one thread; the last member: what it still writes ends before the others do
 };
 
-/// The columns of these plots: of what is smoothed also the raw values.
+/// The columns of these plots: of what is smoothed also the raw values. The name says what a column's values are where
+/// they are not those of single steps.
 [[nodiscard]] std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots);
 
 } // namespace espalier

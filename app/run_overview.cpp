@@ -2,6 +2,7 @@
 #include "run_overview.h"
 
 #include "event_stream.h"
+#include "words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,6 +89,13 @@ std::array<MetricSeries, memory_parts> memory_of(const Buckets& buckets) {
 
 } // namespace
 
+BucketWords bucket_words(std::int64_t width) {
+    if (width <= 1)
+        return {};
+    return {tr("mean of %1 steps").arg(width), tr("least and greatest of %1 steps").arg(width),
+            tr("greatest of %1 steps").arg(width)};
+}
+
 std::optional<RunOverview> read_overview(const Json& overview) {
     try {
         const Buckets buckets(overview);
@@ -95,6 +103,7 @@ std::optional<RunOverview> read_overview(const Json& overview) {
             return std::nullopt;
         RunOverview result;
         result.steps = overview.at("steps").get<std::int64_t>();
+        result.width = overview.at("width").get<std::int64_t>();
         const double per_epoch = protocol::number_at(overview, "steps_per_epoch");
         result.last_step = std::llround(per_epoch * protocol::number_at(overview, "epochs"));
         result.loss = buckets.range("loss");

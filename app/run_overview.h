@@ -5,6 +5,7 @@
 #include "step_clock.h"
 #include "worker/protocol.h"
 
+#include <QString>
 #include <array>
 #include <optional>
 
@@ -16,6 +17,7 @@ inline constexpr std::size_t memory_parts = 5;
 /// The past of a long run in about a thousand buckets (docs/PROTOCOL.md): drawn while all of it is on its way.
 struct RunOverview {
     std::int64_t steps = 0;                                ///< the newest
+    std::int64_t width = 1;                                ///< steps of a bucket
     std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
     MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
     MetricSeries validation_loss, validation_accuracy;
@@ -26,6 +28,12 @@ struct RunOverview {
     std::optional<double> best_accuracy; ///< of the validation part
     std::int64_t best_epoch = 0;
 };
+
+/// What values of an overview are, for the head of a table. Empty where a bucket is a single step.
+struct BucketWords {
+    QString mean, range, greatest;
+};
+[[nodiscard]] BucketWords bucket_words(std::int64_t width);
 
 /// Nothing if `overview` has not the form of one.
 [[nodiscard]] std::optional<RunOverview> read_overview(const Json& overview);

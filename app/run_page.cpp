@@ -233,27 +233,43 @@ void RunPage::show_overview(const RunOverview& overview) {
     plots_->follow();
 }
 
+namespace {
+std::int64_t bucket_width(const RunModel&) { return 1; }
+std::int64_t bucket_width(const RunOverview& overview) { return overview.width; }
+} // namespace
+
 template <typename Source>
 void RunPage::show_curves(const Source& source, const MetricSeries& loss, const MetricSeries& smooth_loss,
                           const MetricSeries& accuracy, const MetricSeries& smooth_accuracy) {
     using Shape = Curve::Shape;
-    plots_->loss()->set_curves({{{}, Role::series1, &loss, Shape::faint},
-                                {tr("train"), Role::series1, &smooth_loss, Shape::line},
-                                {tr("validation"), Role::series2, &source.validation_loss, Shape::dash}});
-    plots_->accuracy()->set_curves({{{}, Role::series1, &accuracy, Shape::faint},
-                                    {tr("train"), Role::series1, &smooth_accuracy, Shape::line},
-                                    {tr("validation"), Role::series2, &source.validation_accuracy, Shape::dash}});
-    std::vector<Curve> memory{{tr("workspace"), Role::series2, &source.memory[3], Shape::area},
-                              {tr("activations"), Role::series3, &source.memory[2], Shape::area},
-                              {tr("optimizer"), Role::series4, &source.memory[1], Shape::area},
-                              {tr("weights"), Role::series1, &source.memory[0], Shape::area},
-                              {tr("process"), Role::hint, &source.process, Shape::dash}};
+    const BucketWords words = bucket_words(bucket_width(source));
+    const auto curve = [](const QString& name, Role role, const MetricSeries& series, Shape shape,
+                          const QString& values) {
+        Curve made{name, role, &series, shape};
+        made.values = values;
+        return made;
+    };
+    plots_->loss()->set_curves(
+        {curve({}, Role::series1, loss, Shape::faint, words.range),
+         curve(tr("train"), Role::series1, smooth_loss, Shape::line, words.mean),
+         curve(tr("validation"), Role::series2, source.validation_loss, Shape::dash, words.mean)});
+    plots_->accuracy()->set_curves(
+        {curve({}, Role::series1, accuracy, Shape::faint, words.range),
+         curve(tr("train"), Role::series1, smooth_accuracy, Shape::line, words.mean),
+         curve(tr("validation"), Role::series2, source.validation_accuracy, Shape::dash, words.mean)});
+    std::vector<Curve> memory{curve(tr("workspace"), Role::series2, source.memory[3], Shape::area, words.greatest),
+                              curve(tr("activations"), Role::series3, source.memory[2], Shape::area, words.greatest),
+                              curve(tr("optimizer"), Role::series4, source.memory[1], Shape::area, words.greatest),
+                              curve(tr("weights"), Role::series1, source.memory[0], Shape::area, words.greatest),
+                              curve(tr("process"), Role::hint, source.process, Shape::dash, words.mean)};
     if (run_->on_gpu()) // where the images may be beside the network
-        memory.insert(memory.begin(), {tr("data"), Role::hint, &source.memory[4], Shape::area});
+        memory.insert(memory.begin(), curve(tr("data"), Role::hint, source.memory[4], Shape::area, words.greatest));
     plots_->memory()->set_curves(std::move(memory));
-    std::vector<Curve> arithmetic{{tr("step"), Role::series1, &source.gflops, Shape::line}};
-    if (run_->on_gpu())
-        arithmetic.push_back({tr("utilisation"), Role::series3, &source.utilisation, Shape::dash, true});
+    std::vector<Curve> arithmetic{curve(tr("step"), Role::series1, source.gflops, Shape::line, words.range)};
+    if (run_->on_gpu()) {
+        arithmetic.push_back(curve(tr("utilisation"), Role::series3, source.utilisation, Shape::dash, words.mean));
+        arithmetic.back().of_whole = true;
+    }
     plots_->gflops()->set_curves(std::move(arithmetic));
 }
 

@@ -37,6 +37,7 @@ struct Curve {
     const StepClock* clock = nullptr; ///< of another run than the plot's
     QString run = {};                 ///< its name, where a plot shows several
     int tag = 0;                      ///< a number on the curve, which tells it from the others without colour; 0: none
+    QString values = {};              ///< what its values are where they are not each step's own, for a table
 };
 
 /// A card with one plot of a run: header with legend and options, axes, curves, markers and a crosshair. It shows the

@@ -643,6 +643,18 @@
         <source>%1 · %2 of memory</source>
         <translation>%1 · 内存 %2</translation>
     </message>
+    <message>
+        <source>mean of %1 steps</source>
+        <translation>%1 步的平均值</translation>
+    </message>
+    <message>
+        <source>least and greatest of %1 steps</source>
+        <translation>%1 步的最小值与最大值</translation>
+    </message>
+    <message>
+        <source>greatest of %1 steps</source>
+        <translation>%1 步的最大值</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -842,6 +854,10 @@
     <message>
         <source>%1: only settings that differ stand here</source>
         <translation>%1：这里只列出不同的设置</translation>
+    </message>
+    <message>
+        <source>smoothed %1</source>
+        <translation>平滑 %1</translation>
     </message>
 </context>
 <context>

@@ -13,6 +13,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QTemporaryDir>
@@ -191,10 +192,40 @@ private slots:
         QFile table(file);
         QVERIFY(table.open(QIODevice::ReadOnly));
         const QList<QByteArray> lines = table.readAll().split('\n');
-        QVERIFY2(lines[0].startsWith("step,Loss quick-1 training,Loss quick-1 validation,Loss grow-2 training"),
+        QVERIFY2(lines[0].startsWith("step,Loss quick-1 training (smoothed 0.9),Loss quick-1 validation,"
+                                     "Loss grow-2 training (smoothed 0.9)"),
                  lines[0].constData()); // no epoch: the runs have clocks of their own
         QCOMPARE(lines.size(), 756 + 2);
         QVERIFY(!lines[430].split(',')[3].isEmpty() && lines[431].split(',')[3].isEmpty()); // where grow-2 ended
+    }
+
+    void a_table_says_what_its_rows_are() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 1);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        click_run(driver, 0, Qt::ControlModifier);
+        QVERIFY(wait_for_curves(driver));
+        const QString file = folder.filePath(QStringLiteral("compared.csv"));
+        page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
+        QTRY_VERIFY(QFile::exists(file));
+        QFile table(file);
+        QVERIFY(table.open(QIODevice::ReadOnly));
+        const QList<QByteArray> lines = table.readAll().split('\n');
+        QVERIFY2(lines[0].startsWith("step,Loss weeks-3 training (mean of 10000 steps),"), lines[0].constData());
+        QVERIFY2(lines[0].contains(",Loss quick-1 training (smoothed 0.9),"), lines[0].constData());
+        const auto* smooth = page(driver)->findChild<QPushButton*>(QStringLiteral("plotSmooth"));
+        for (QAction* action : smooth->menu()->actions())
+            if (action->text() == u"not smooth")
+                action->trigger();
+        QVERIFY(QFile::remove(file));
+        page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
+        QTRY_VERIFY(QFile::exists(file));
+        QFile raw(file);
+        QVERIFY(raw.open(QIODevice::ReadOnly));
+        const QByteArray head = raw.readLine();
+        QVERIFY2(head.contains(",Loss quick-1 training,"), head.constData());
     }
 
     void a_window_that_closes_draws_no_more() { // the list of runs ends before the page does
