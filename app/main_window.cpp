@@ -31,6 +31,7 @@
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QPushButton>
+#include <QScreen>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -62,8 +63,8 @@ MainWindow::MainWindow(Options options, QWidget* parent) : QMainWindow(parent), 
     build_tool_bar();
     build_menu();
     arrange();
-    if (!settings_.geometry.isEmpty() && !restoreGeometry(settings_.geometry))
-        problem = settings_.forget_place(options_.settings_file);
+    if (!settings_.geometry.isEmpty())
+        problem = restore_place();
     connect_machine();
     connect_runs();
     timer_.setObjectName(QStringLiteral("tick"));
@@ -200,6 +201,15 @@ void MainWindow::arrange() {
     setCentralWidget(all);
     resize(1280, 720);
     setMinimumSize(960, 600);
+}
+
+/// Returns what is wrong with the place that was saved; empty if nothing is.
+QString MainWindow::restore_place() {
+    if (!restoreGeometry(settings_.geometry) && !Settings::is_place(settings_.geometry))
+        return settings_.forget_place(options_.settings_file);
+    if (!isMaximized() && !isFullScreen()) // today's screen may be smaller
+        resize(size().boundedTo(screen()->availableSize()).expandedTo(minimumSize()));
+    return {};
 }
 
 void MainWindow::connect_machine() {

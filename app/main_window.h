@@ -70,6 +70,7 @@ private:
     void build_menu();
     void build_pages();
     void arrange();
+    [[nodiscard]] QString restore_place();
     void connect_machine();
     void connect_runs();
     void tick();

@@ -81,6 +81,11 @@ Language Settings::language_in(const QString& path) {
     return language_named(QJsonDocument::fromJson(file.readAll()).object()[QStringLiteral("language")].toString());
 }
 
+bool Settings::is_place(const QByteArray& geometry) {
+    constexpr int least_size = 46; // of the first version, whose fields later ones keep
+    return geometry.size() >= least_size && geometry.startsWith(QByteArray::fromHex("01d9d0cb"));
+}
+
 QString Settings::forget_place(const QString& path) {
     geometry.clear();
     return espalier::tr("The window's place could not be read from the settings and starts anew.") + kept_aside(path);

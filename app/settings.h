@@ -31,6 +31,9 @@ struct Settings {
     static Settings load(const QString& file, QString* problem);
     /// The one in a file that is not otherwise looked at, and left as it is: it is needed before any text is.
     [[nodiscard]] static Language language_in(const QString& file);
+    /// Whether these bytes are a place that QWidget::saveGeometry() has written. Qt also refuses one of a screen of
+    /// quite another size, which is no damage.
+    [[nodiscard]] static bool is_place(const QByteArray& geometry);
     /// The window's place cannot be used: it is forgotten, and the file kept as "settings.json.damaged". Returns that
     /// in a sentence.
     [[nodiscard]] QString forget_place(const QString& file);

@@ -15,6 +15,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTableWidget>
 #include <QTemporaryDir>
 #include <cmath>
@@ -208,8 +209,9 @@ private slots:
         click_run(driver, 0, Qt::ControlModifier);
         QVERIFY(wait_for_curves(driver));
         const QString file = folder.filePath(QStringLiteral("compared.csv"));
+        const QSignalSpy told(page(driver)->exports(), &PlotExports::told);
         page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
-        QTRY_VERIFY(QFile::exists(file));
+        QTRY_COMPARE(told.count(), 1);
         QFile table(file);
         QVERIFY(table.open(QIODevice::ReadOnly));
         const QList<QByteArray> lines = table.readAll().split('\n');
@@ -221,7 +223,7 @@ private slots:
                 action->trigger();
         QVERIFY(QFile::remove(file));
         page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
-        QTRY_VERIFY(QFile::exists(file));
+        QTRY_COMPARE(told.count(), 2);
         QFile raw(file);
         QVERIFY(raw.open(QIODevice::ReadOnly));
         const QByteArray head = raw.readLine();

@@ -157,12 +157,14 @@ private slots:
         write(file, with_place(geometry));
         WindowDriver driver(QStringLiteral(FAKE_SERVE), {}, file);
         QVERIFY(driver.window->isVisible());
+        QVERIFY(!driver.find(QStringLiteral("message"))->isVisible()); // another screen is no damage
         QTRY_VERIFY2(can_be_seen(driver.window.get()),
                      qPrintable(QDebug::toString(driver.window->frameGeometry()) + QStringLiteral(" on ") +
                                 QDebug::toString(driver.window->screen()->availableGeometry())));
         const QSize size = driver.window->size(), most = driver.window->screen()->availableSize();
         QVERIFY(size.width() >= driver.window->minimumWidth() && size.height() >= driver.window->minimumHeight());
-        QVERIFY(size.width() <= std::max(most.width(), driver.window->minimumWidth()));
+        QVERIFY2(size.width() <= std::max(most.width(), driver.window->minimumWidth()),
+                 qPrintable(QDebug::toString(size)));
         QVERIFY(size.height() <= std::max(most.height(), driver.window->minimumHeight()));
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
         QVERIFY(driver.click(QStringLiteral("start")));
