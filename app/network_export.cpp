@@ -69,10 +69,11 @@ void NetworkExport::choose(const RunModel& run) {
     dialog->open();
 }
 
-/// Another machine writes into the run's folder, and the file is brought here.
+/// Another machine writes into the exports of the run's folder, and the file is brought here.
 void NetworkExport::write(const QString& checkpoint, const QString& format, const QString& file) {
     const QString run = QFileInfo(QFileInfo(checkpoint).path()).path();
-    const QString out = machine_->is_here() ? file : run + QStringLiteral("/export.") + QFileInfo(file).suffix();
+    const QString out =
+        machine_->is_here() ? file : run + QStringLiteral("/exports/network.") + QFileInfo(file).suffix();
     emit told(tr("Writing %1…").arg(file));
     write(Json{{"checkpoint", checkpoint.toStdString()}, {"format", format.toStdString()}, {"out", out.toStdString()}},
           file);

@@ -320,6 +320,7 @@ private slots:
         QVERIFY2(predicted && words->isVisible(), qPrintable(words->text()));
 
         const auto* matrix = driver.find<ConfusionMatrix>(QStringLiteral("confusion"));
+        QVERIFY(driver.click(QStringLiteral("evaluate"), 20000)); // only finished runs are evaluated unasked
         QTRY_COMPARE_WITH_TIMEOUT(matrix->counts().classes.size(), 10, 60000);
         const auto* summary = driver.find<QLabel>(QStringLiteral("resultsSummary"));
         QVERIFY2(summary->text().contains(QLatin1Char('%')), qPrintable(summary->text()));
@@ -373,6 +374,8 @@ private slots:
 private:
     /// By the key and its dialog; what arrives is what the engine wrote there.
     void export_here(WindowDriver& driver, const QString& run, const QString& suffix) {
+        driver.window->activateWindow(); // no window manager does it when a dialog has gone
+        QVERIFY(QTest::qWaitForWindowActive(driver.window.get()));
         driver.key(Qt::Key_E, Qt::ControlModifier);
         QTRY_VERIFY(driver.find<QFileDialog>(QStringLiteral("exportNetwork")));
         auto* save = driver.find<QFileDialog>(QStringLiteral("exportNetwork"));
@@ -383,7 +386,7 @@ private:
         const bool arrived = QTest::qWaitFor([&] { return QFile::exists(file); }, 60000);
         QVERIFY2(arrived, qPrintable(band->accessibleName()));
         QTRY_VERIFY(band->accessibleName().contains(QStringLiteral("Written: ") + file));
-        QFile here(file), there(run + QStringLiteral("/export.") + suffix);
+        QFile here(file), there(run + QStringLiteral("/exports/network.") + suffix);
         QVERIFY(here.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly));
         QVERIFY(here.size() > 10000);
         QCOMPARE(here.readAll(), there.readAll());
