@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/split_sum.h"
 
 namespace espalier::cuda {
@@ -15,6 +16,7 @@ __global__ void __launch_bounds__(columns* rows)
     __shared__ float shared[rows][columns + 1];
     const auto lane = threadIdx.x % columns, row = threadIdx.x / columns;
     const auto i = static_cast<std::int64_t>(blockIdx.x) * columns + lane;
+    take_turn();
     float sum = 0;
     if (i < count)
 #pragma unroll 4
@@ -32,11 +34,11 @@ __global__ void __launch_bounds__(columns* rows)
 } // namespace
 
 void launch_split_sum(const float* partials, std::int64_t splits, std::int64_t count, void* y, DType type,
-                      cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>((count + columns - 1) / columns);
+                      const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        split_sum_kernel<<<blocks, columns * rows, 0, stream>>>(partials, splits, count, static_cast<T*>(y));
+        enqueue(split_sum_kernel<T>, dim3(static_cast<unsigned>((count + columns - 1) / columns)), dim3(columns * rows),
+                0, stream, partials, splits, count, static_cast<T*>(y));
     });
 }
 
