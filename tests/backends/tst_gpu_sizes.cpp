@@ -62,6 +62,7 @@ std::vector<OpCase> cases() {
     }
     result.push_back({"global_avg_pool", "global_avg_pool", {data({5, 300, 4, 3})}});
     result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
+    add_large_separable_cases(result);
     return result;
 }
 

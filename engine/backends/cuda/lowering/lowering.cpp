@@ -98,6 +98,7 @@ const LoweringTable& lowering_table() {
         add_normalization(all);
         add_optimizer(all);
         add_pooling(all);
+        add_separable(all);
         add_shape(all);
         add_weighted_sum(all);
         return all;

@@ -91,6 +91,7 @@ void add_loss(LoweringTable& table);
 void add_normalization(LoweringTable& table);
 void add_optimizer(LoweringTable& table);
 void add_pooling(LoweringTable& table);
+void add_separable(LoweringTable& table);
 void add_shape(LoweringTable& table);
 void add_weighted_sum(LoweringTable& table);
 
