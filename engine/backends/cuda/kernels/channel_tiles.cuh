@@ -90,17 +90,26 @@ struct ReductionMemory {
 /// threads below `width`, the number of columns.
 template <class Meaning, class Source>
 __device__ Partial merge_all(int count, int width, float n, ReductionMemory& memory, Source source) {
+    constexpr int some = 8; // on their way together
     const int thread = static_cast<int>(threadIdx.x);
     const int column = thread % width, part = thread / width;
     int parts = min(tile_threads / width, count);
     Partial first, sum;
     if (part < parts) {
         first = source(0, column).known;
-#pragma unroll 8
-        for (int i = part; i < count; i += parts) {
-            const Partial p = Meaning::enter(source(i, column), first);
-            sum.a += p.a;
-            sum.b += p.b;
+        for (int begin = part; begin < count; begin += some * parts) {
+            Piece pieces[some];
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                if (begin + u * parts < count)
+                    pieces[u] = source(begin + u * parts, column);
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                if (begin + u * parts < count) {
+                    const Partial p = Meaning::enter(pieces[u], first);
+                    sum.a += p.a;
+                    sum.b += p.b;
+                }
         }
     }
     while (parts > 1) {

@@ -7,6 +7,7 @@ namespace espalier::cuda {
 namespace {
 
 constexpr int columns = 32, rows = 32;
+constexpr int some = 8; ///< loads of a thread that are on their way together
 
 /// A warp reads neighbouring sums, each warp its share of the splits, so that the loads of one sum are in flight
 /// together.
@@ -19,9 +20,15 @@ __global__ void __launch_bounds__(columns* rows)
     take_turn();
     float sum = 0;
     if (i < count)
-#pragma unroll 4
-        for (std::int64_t s = row; s < splits; s += rows)
-            sum += partials[s * count + i];
+        for (std::int64_t first = row; first < splits; first += some * rows) {
+            float values[some];
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                values[u] = first + u * rows < splits ? partials[(first + u * rows) * count + i] : 0.0F;
+#pragma unroll
+            for (const float value : values)
+                sum += value;
+        }
     shared[row][lane] = sum;
     __syncthreads();
     // Transposed: each warp adds what the warps found for one sum.
