@@ -137,6 +137,9 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
         {{420, 8, 6, 5}, 8, 3, true, true, true},     {{3, 40, 33, 31}, 24, 5, true, false, true},
         {{5, 64, 32, 32}, 64, 3, false, false, true}, {{64, 16, 32, 32}, 16, 5, true, true, true},
         {{2, 24, 7, 64}, 40, 3, true, true, true},
+        // So many that a thread makes eight outputs of a row.
+        {{56, 36, 33, 30}, 36, 3, true, true, true},
+        {{56, 40, 32, 32}, 24, 5, false, false, true},
     };
     add(blocks, cases);
 }

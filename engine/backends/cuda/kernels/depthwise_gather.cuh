@@ -60,9 +60,10 @@ __device__ inline void sum_over_pixels(float4& a, float4& b, float4* shared, std
 }
 
 /// Window of K x K. A thread makes `Width` outputs of one row, whose inputs lie `Ratio` dilations apart; the columns
-/// that they share are read once. The next rows are on their way while one is multiplied.
+/// that they share are read once. The next rows are on their way while one is multiplied. Halves of 3x3 fit two blocks
+/// a multiprocessor.
 template <class T, int K, int Ratio, int Width, InputForm Form, GatherEnd End>
-__global__ void __launch_bounds__(gather_threads)
+__global__ void __launch_bounds__(gather_threads, K == 3 && sizeof(T) == 2 ? 2 : 0)
     gather_kernel(const T* in, const T* filter, T* out, const GatherPlan plan, const DepthwiseInput input,
                   const GatherExtras extras) {
     constexpr int window = (Width - 1) * Ratio + K;
@@ -109,24 +110,25 @@ __global__ void __launch_bounds__(gather_threads)
 #pragma unroll
     for (int r = 0; r <= ahead; ++r)
         load_row(r, rows[r]);
+    InputChannels channels{};
+    if constexpr (Form == InputForm::normalised)
+        channels = channels_of(input, active ? 4 * vector : 0);
     // What masks the outputs: before the sums where it takes few registers, else behind them.
-    constexpr bool masked = End != GatherEnd::activation, masks_early = Width * sizeof(T) <= 16;
+    constexpr bool masked = End != GatherEnd::activation, masks_early = Width == 4;
     Packed4<T> masks[masked ? Width : 1];
     const auto load_masks = [&] {
-        if constexpr (masked)
+        if constexpr (masked) {
 #pragma unroll
             for (int j = 0; j < Width; ++j)
                 masks[j] = inside(j)
                                ? load_packed4(static_cast<const T*>(extras.x.x) + target + j * spread * plan.pitch)
                                : Packed4<T>{};
+            if constexpr (End == GatherEnd::mask_and_sums)
+                channels = channels_of(extras.x, active ? 4 * vector : 0);
+        }
     };
     if constexpr (masks_early)
         load_masks();
-    InputChannels channels{};
-    if constexpr (Form == InputForm::normalised)
-        channels = channels_of(input, active ? 4 * vector : 0);
-    if constexpr (End == GatherEnd::mask_and_sums)
-        channels = channels_of(extras.x, active ? 4 * vector : 0);
     stage_filter<K>(filter, weights, plan.tile, plan.pitch, plan.flip);
     if constexpr (End != GatherEnd::mask_and_sums)
         if (!active)

@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t least_rows = 32;
 constexpr std::int64_t blocks_a_multiprocessor = 3;
 
-std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return ceil_divide(value, unit) * unit; }
 
 } // namespace
 
@@ -20,13 +21,14 @@ Cut cut(const Pointwise& s) {
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
     Cut c;
     const auto blocks = blocks_a_multiprocessor * s.multiprocessors;
-    auto rows = std::max(round_up((s.rows + blocks - 1) / blocks, 16), least_rows);
-    if (rows > most_tile_rows)
-        rows = round_up(rows, most_tile_rows);
+    const auto rows = std::max(round_up(ceil_divide(s.rows, blocks), 16), least_rows);
+    const auto lanes = block_threads / (std::max(s.channels, s.products) / 8);
+    const auto most = std::max<std::int64_t>(2 * lanes / 16 * 16, 32);
     c.rows = as_int(s.rows);
     c.slice_rows = as_int(rows);
-    c.slices = as_int((s.rows + rows - 1) / rows);
-    c.tile_rows = as_int(std::min<std::int64_t>(rows, most_tile_rows));
+    c.slices = as_int(ceil_divide(s.rows, rows));
+    // Tiles of one size, about.
+    c.tile_rows = as_int(round_up(ceil_divide(rows, ceil_divide(rows, std::min<std::int64_t>(most, 256))), 16));
     c.channels = as_int(s.channels), c.products = as_int(s.products);
     c.channel_eights = Divisor(s.channels / 8);
     c.product_eights = Divisor(s.products / 8);

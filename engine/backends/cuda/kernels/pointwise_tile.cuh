@@ -9,12 +9,12 @@
 
 #include <cstdint>
 
-/// What the two kernels of a pointwise convolution share. A block has a slice of the rows and goes through it in tiles.
+/// What the two kernels of a pointwise convolution share. A block has a slice of the rows and goes through it in tiles,
+/// of which each thread loads about two eights of channels a tensor.
 namespace espalier::cuda::pointwise {
 
 inline constexpr int block_threads = 256;
 inline constexpr int block_warps = block_threads / 32;
-inline constexpr int most_tile_rows = 64;
 
 /// Sizes and slices as the kernels know them.
 struct Cut {
