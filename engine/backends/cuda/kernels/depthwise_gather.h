@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/cuda/kernels/depthwise.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -23,12 +22,7 @@ struct Gather {
     DType type = DType::f32;
 };
 
-/// The input gradient of a depthwise convolution of stride 1.
-[[nodiscard]] Gather input_gradient_gather(const Depthwise& shape);
-/// The convolution itself.
-[[nodiscard]] Gather forward_gather(const Depthwise& shape, bool relu);
-
 void launch_gather(const Gather& gather, const void* in, const void* filter, const float* bias, void* out,
-                   const LaunchStream& stream);
+                   cudaStream_t stream);
 
 } // namespace espalier::cuda
