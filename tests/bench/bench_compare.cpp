@@ -19,9 +19,7 @@ int main(int argc, char** argv) {
     }
     const QDir folder(QDir(QString::fromLocal8Bit(argv[1])).absolutePath());
     BenchWindow window(folder.path());
-    QStringList paths;
-    for (const RunEntry& run : window->runs()->runs())
-        paths.append(run.id);
+    const QStringList paths = window.runs();
     if (paths.size() < 2) {
         std::fprintf(stderr, "there are not two runs in %s\n", qPrintable(folder.path()));
         return 1;

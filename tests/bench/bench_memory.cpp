@@ -17,9 +17,7 @@ int main(int argc, char** argv) {
     }
     const QDir folder(QDir(QString::fromLocal8Bit(argv[1])).absolutePath());
     BenchWindow window(folder.path());
-    QStringList paths;
-    for (const RunEntry& run : window->runs()->runs())
-        paths.append(run.id);
+    const QStringList paths = window.runs();
     if (paths.empty()) {
         std::fprintf(stderr, "there is no run in %s\n", qPrintable(folder.path()));
         return 1;

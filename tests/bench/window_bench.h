@@ -90,6 +90,12 @@ public:
 
     [[nodiscard]] MainWindow& window() { return window_; }
     MainWindow* operator->() { return &window_; }
+    [[nodiscard]] QStringList runs() const { ///< the paths of all that are in the list
+        QStringList paths;
+        for (const RunEntry& run : window_.runs()->runs())
+            paths.append(run.id);
+        return paths;
+    }
     [[nodiscard]] static qint64 serve() { return children_of(QCoreApplication::applicationPid()).value(0); }
 
     template <typename Condition>
