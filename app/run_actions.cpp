@@ -81,8 +81,8 @@ void RunActions::copy_report(const RunModel& run) {
         if (loaded != path)
             return;
         wait->deleteLater();
-        if (const RunModel* run = store_->opened(path))
-            copy_report(*run);
+        if (const RunModel* read = store_->opened(path))
+            copy_report(*read);
     });
 }
 

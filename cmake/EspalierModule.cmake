@@ -16,16 +16,38 @@ function(espalier_module name)
 endfunction()
 
 # espalier_test(NAME SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT seconds])
-# One Qt Test program. Labels: quick (default suite within 3 minutes), slow, gui, gpu.
+# One Qt Test program: its source, and others that it needs. Labels: quick (default suite within 3 minutes), slow, gui, gpu.
 # Under AddressSanitizer a crash must stay a crash, and an allocation that is too large be refused as it is without.
 set(ESPALIER_ASAN_OPTIONS "ASAN_OPTIONS=allocator_may_return_null=1:handle_segv=0:handle_abort=0")
 
+# A test's own code is compiled once and run for seconds.
+set(ESPALIER_TEST_OPTIONS $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
+
 function(espalier_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  set_target_properties(${name} PROPERTIES AUTOMOC ON)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  # Called for the one file that needs it: CMake's AUTOMOC would read each program's sources anew at every build.
+  list(GET arg_SOURCES 0 source)
+  get_filename_component(moc ${source} NAME_WLE)
+  qt6_generate_moc(${source} ${moc}.moc TARGET ${name})
+  add_executable(${name} ${arg_SOURCES} ${CMAKE_CURRENT_BINARY_DIR}/${moc}.moc)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(${name} PRIVATE espalier_warnings ${arg_LIBRARIES} Qt6::Test)
+  target_compile_options(${name} PRIVATE ${ESPALIER_TEST_OPTIONS})
+  # Compiled headers fit where the same modules of Qt are named to the compiler.
+  if(arg_LIBRARIES MATCHES "espalier_(app|widgets|watched_test)")
+    if(NOT arg_LIBRARIES MATCHES "Qt6::Network")
+      target_precompile_headers(${name} REUSE_FROM espalier_headers_window_tests)
+    endif()
+  else()
+    target_compile_definitions(${name} PRIVATE QT_NO_KEYWORDS) # the engine has members named slots
+    if(arg_LIBRARIES MATCHES "Qt6::Gui")
+    elseif(arg_LIBRARIES MATCHES "espalier_(supervision|command_line)")
+      target_precompile_headers(${name} REUSE_FROM espalier_headers_network_tests)
+    else()
+      target_precompile_headers(${name} REUSE_FROM espalier_headers_tests)
+    endif()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_LABELS)
     set(arg_LABELS quick)

@@ -15,7 +15,7 @@ namespace espalier {
 namespace {
 
 constexpr int least_name_width = 110;
-constexpr std::array<int, ClassTable::column_count> widths{least_name_width, 74, 82, 74, 70};
+constexpr std::array<int, ClassTable::column_count> class_column_widths{least_name_width, 74, 82, 74, 70};
 
 } // namespace
 
@@ -113,7 +113,8 @@ private:
 };
 
 ClassTable::ClassTable(QWidget* parent)
-    : SortedTable(new Model, widths, Qt::AscendingOrder, parent), model_(static_cast<Model*>(order()->sourceModel())) {
+    : SortedTable(new Model, class_column_widths, Qt::AscendingOrder, parent),
+      model_(static_cast<Model*>(order()->sourceModel())) {
     setAccessibleName(tr("Classes"));
     order()->setSortCaseSensitivity(Qt::CaseInsensitive);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
 constexpr int least_layer_width = 170;
-constexpr std::array<int, LayerTable::column_count> widths{
+constexpr std::array<int, LayerTable::column_count> layer_column_widths{
     least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
 
 QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
@@ -128,7 +128,8 @@ private:
 };
 
 LayerTable::LayerTable(QWidget* parent)
-    : SortedTable(new Model, widths, Qt::DescendingOrder, parent), model_(static_cast<Model*>(order()->sourceModel())) {
+    : SortedTable(new Model, layer_column_widths, Qt::DescendingOrder, parent),
+      model_(static_cast<Model*>(order()->sourceModel())) {
     setAccessibleName(tr("Layers"));
 }
 

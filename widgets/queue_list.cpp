@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int row_height = 28;
+constexpr int queued_row_height = 28;
 constexpr int most_rows = 5; ///< that are seen without scrolling
 
 QToolButton* small_button(const QString& icon, const QString& words, const QString& name) {
@@ -102,7 +102,7 @@ void QueueList::fill() {
     title_->setText(tr("QUEUE (%1)").arg(runs_.size()));
     setVisible(!runs_.empty());
     const int shown = std::min(static_cast<int>(runs_.size()), most_rows);
-    setFixedHeight(title_->sizeHint().height() + 4 + shown * row_height);
+    setFixedHeight(title_->sizeHint().height() + 4 + shown * queued_row_height);
     if (auto* again = had_focus.isEmpty() ? nullptr : content_->findChild<QWidget*>(had_focus))
         again->setFocus();
 }
@@ -112,7 +112,7 @@ QWidget* QueueList::make_row(std::size_t index) {
     auto* row = new QWidget;
     row->setProperty("row", run.id == current_ ? "current" : "plain");
     row->setAttribute(Qt::WA_StyledBackground);
-    row->setFixedHeight(row_height);
+    row->setFixedHeight(queued_row_height);
     row->setContextMenuPolicy(Qt::CustomContextMenu);
     auto* name = new QPushButton;
     name->setProperty("kind", "row");

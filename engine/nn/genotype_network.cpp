@@ -56,7 +56,7 @@ struct GenotypeSettings {
     }
 };
 
-TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
+TensorId build_genotype(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
     const GenotypeSettings settings = GenotypeSettings::from(spec.settings);
     LayerBuilder layers(builder, mode);
     const auto body = [&](LayerBuilder& in_cell, const CellPlace& place) {
@@ -81,7 +81,8 @@ TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, 
 } // namespace
 
 NetworkDefinition genotype_network() {
-    return {"genotype", build, [](const Json& settings) { return GenotypeSettings::from(settings).to_json(); }};
+    return {"genotype", build_genotype,
+            [](const Json& settings) { return GenotypeSettings::from(settings).to_json(); }};
 }
 
 } // namespace espalier

@@ -63,7 +63,7 @@ TensorId grown_block(LayerBuilder& layers, TensorId x, const GrowingSettings::Bl
     return terms.size() == 1 ? terms.front() : layers.ops().apply_one("add", terms);
 }
 
-TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
+TensorId build_growing(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
     const GrowingSettings settings = GrowingSettings::from_json(spec.settings);
     LayerBuilder layers(builder, mode);
     TensorId x = images;
@@ -114,7 +114,8 @@ Json GrowingSettings::to_json() const {
 }
 
 NetworkDefinition growing_network() {
-    return {"growing", build, [](const Json& settings) { return GrowingSettings::from_json(settings).to_json(); }};
+    return {"growing", build_growing,
+            [](const Json& settings) { return GrowingSettings::from_json(settings).to_json(); }};
 }
 
 } // namespace espalier

@@ -22,7 +22,7 @@ struct QuickSettings {
     [[nodiscard]] Json to_json() const { return {{"widths", widths}}; }
 };
 
-TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
+TensorId build_quick(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
     const QuickSettings settings = QuickSettings::from(spec.settings);
     LayerBuilder layers(builder, mode);
     TensorId x = images;
@@ -40,7 +40,7 @@ TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, 
 } // namespace
 
 NetworkDefinition quick_network() {
-    return {"quick", build, [](const Json& settings) { return QuickSettings::from(settings).to_json(); }};
+    return {"quick", build_quick, [](const Json& settings) { return QuickSettings::from(settings).to_json(); }};
 }
 
 } // namespace espalier

@@ -50,7 +50,7 @@ TensorId basic_block(LayerBuilder& layers, TensorId x, std::int64_t width, std::
     return layers.relu(layers.ops().apply_one("add", {y, shortcut}));
 }
 
-TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
+TensorId build_residual(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
     const ResidualSettings settings = ResidualSettings::from(spec.settings);
     LayerBuilder layers(builder, mode);
     TensorId x = stem(layers, spec, images, settings.base_width);
@@ -67,7 +67,7 @@ TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, 
 } // namespace
 
 NetworkDefinition residual_network() {
-    return {"resnet", build, [](const Json& settings) { return ResidualSettings::from(settings).to_json(); }};
+    return {"resnet", build_residual, [](const Json& settings) { return ResidualSettings::from(settings).to_json(); }};
 }
 
 } // namespace espalier

@@ -65,7 +65,7 @@ TensorId mixed_op(LayerBuilder& layers, const std::vector<std::string>& ops, Ten
     return layers.ops().apply_one("weighted_sum", inputs, {{"row", row}, {"columns", columns}});
 }
 
-TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
+TensorId build_supernet(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, NormMode mode) {
     const SupernetSettings settings = SupernetSettings::from(spec.settings);
     const Shape table{settings.edges(), static_cast<std::int64_t>(settings.ops.size())};
     const auto weights_of = [&](const std::string& name) {
@@ -95,7 +95,8 @@ TensorId build(GraphBuilder& builder, const NetworkSpec& spec, TensorId images, 
 } // namespace
 
 NetworkDefinition supernet() {
-    return {"supernet", build, [](const Json& settings) { return SupernetSettings::from(settings).to_json(); }};
+    return {"supernet", build_supernet,
+            [](const Json& settings) { return SupernetSettings::from(settings).to_json(); }};
 }
 
 } // namespace espalier

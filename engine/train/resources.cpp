@@ -36,7 +36,6 @@ std::optional<std::size_t> machine_memory() {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 /// The first number of a file; nothing if there is none ("max").
 std::optional<std::size_t> number_in(const fs::path& file) {

@@ -16,6 +16,8 @@
 
 namespace espalier {
 
+inline constexpr std::size_t mib = std::size_t{1} << 20; ///< bytes
+
 /// Resident memory of this process in bytes; nothing where the system does not tell.
 [[nodiscard]] std::optional<std::size_t> process_memory();
 /// Physical memory of this machine in bytes; nothing where the system does not tell.

@@ -16,7 +16,6 @@ namespace espalier {
 namespace {
 
 constexpr int loader_threads = 1; // the device of a CPU run needs the cores itself; one thread keeps ahead of it
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 std::vector<std::int64_t> evaluation_sizes(const RunSetup& setup) {
     std::set<std::int64_t, std::greater<>> sizes;

@@ -37,7 +37,7 @@ class TestChoiceCache : public QObject {
     std::unique_ptr<QTemporaryDir> temporary_;
     [[nodiscard]] fs::path folder() const { return fs::path(temporary_->path().toStdString()) / "new" / "espalier"; }
 
-private slots:
+private Q_SLOTS:
     void init() { temporary_ = std::make_unique<QTemporaryDir>(); }
 
     void a_choice_comes_back_in_another_process() {

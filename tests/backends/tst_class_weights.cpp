@@ -46,7 +46,7 @@ class TestClassWeights : public QObject {
         return {plan.read(scored[0])[0], plan.read(gradient)};
     }
 
-private slots:
+private Q_SLOTS:
     void loss_and_gradient_are_the_weighted_mean_data() {
         QTest::addColumn<QString>("backend");
         for (const char* name : {"reference", "cpu"})

@@ -84,7 +84,7 @@ class CpuBackend : public QObject {
     std::vector<OpCase> cases_ = op_cases();
     std::unique_ptr<Backend> reference_ = make_backend("reference", {});
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         for (auto& op_case : large_cases())
             cases_.push_back(std::move(op_case));

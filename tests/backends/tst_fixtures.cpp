@@ -46,7 +46,7 @@ class Fixtures : public QObject {
         return make_backend(name.toStdString(), options);
     }
 
-private slots:
+private Q_SLOTS:
     void ops_data() {
         add_columns();
         add_backends("", {{"", false}});

@@ -114,7 +114,7 @@ private:
 class GpuLayouts : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void strict_fp32_agrees_with_the_reference_data() {
         QTest::addColumn<QList<int>>("shape");
         QTest::newRow("odd planes") << QList<int>{2, 5, 9, 7};

@@ -30,7 +30,7 @@ int started() {
 class TestGpuMonitor : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void cleanup() { qunsetenv("FAKE_NVML"); }
 
     void values_come_in_their_units() {

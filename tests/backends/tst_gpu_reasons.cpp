@@ -9,7 +9,7 @@ using namespace espalier::cuda;
 class TestGpuReasons : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void an_old_card_is_refused_by_its_capability() {
         QVERIFY(served("NVIDIA H100", 9, 0));
         QVERIFY(served("NVIDIA RTX 2080", 7, 5));

@@ -71,7 +71,7 @@ std::vector<OpCase> cases() {
 class GpuSizes : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     /// What serves where the library refuses: our direct kernel, and no depthwise kernels before it.
     void convolutions_do_without_the_library() {
         if (const auto reason = why_no_gpu(); !reason.empty())

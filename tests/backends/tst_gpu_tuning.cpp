@@ -109,7 +109,7 @@ class TestGpuTuning : public QObject {
         }
     }
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         if (const auto reason = why_no_gpu(); !reason.empty())
             QSKIP(reason.c_str());

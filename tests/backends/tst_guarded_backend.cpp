@@ -56,7 +56,7 @@ public:
 class GuardedBackendTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void every_crime_is_seen_data() {
         QTest::addColumn<QString>("crime");
         QTest::addColumn<QString>("fault");

@@ -81,7 +81,7 @@ Graph two_additions() {
 class TestKernelFallback : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_wrong_kernel_is_found_and_told_once() {
         Guarded guarded;
         guarded.failing->idle = {"add"};

@@ -26,7 +26,7 @@ class OpChecker : public QObject {
     const std::vector<OpCase> cases_ = op_cases();
     std::unique_ptr<Backend> reference_ = make_backend("reference", {});
 
-private slots:
+private Q_SLOTS:
     void every_kind_has_a_case() {
         std::set<std::string> seen;
         for (const auto& op_case : cases_)

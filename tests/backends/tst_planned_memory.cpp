@@ -29,7 +29,7 @@ CompiledStep training_step(const std::string& spec, std::int64_t batch, const To
 class PlannedMemoryTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void recomputation_cuts_the_peak_of_resnet_18() {
         const auto backend = make_backend("cpu", {});
         const auto peak = [&](bool recompute) {

@@ -29,7 +29,7 @@ std::string reason_of(const std::string& path) {
 class TestPlugin : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void one_of_the_same_release_is_used() {
         const auto plugin = plugin_backend_at(FAKE_PLUGIN, "cuda", "NVIDIA GPU");
         QVERIFY(plugin.available());

@@ -14,7 +14,7 @@ namespace {} // namespace
 class RegistryTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_name_is_taken_once() {
         BackendRegistry registry;
         registry.add({.name = "one"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/error.h"
 #include "base/atomic_file.h"
+#include "base/error.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -58,7 +58,7 @@ class TestAtomicFile : public QObject {
     std::unique_ptr<QTemporaryDir> temporary_;
     std::filesystem::path folder_;
 
-private slots:
+private Q_SLOTS:
     void init() {
         temporary_ = std::make_unique<QTemporaryDir>();
         folder_ = temporary_->path().toStdString();

@@ -8,7 +8,7 @@ using namespace espalier;
 class TestUserFolders : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void init() {
         cache_ = qgetenv("XDG_CACHE_HOME");
         home_ = qgetenv("HOME");

@@ -85,10 +85,10 @@ int main(int argc, char** argv) {
         PlotGroup& plots = *window.run_page()->plots();
         plots.set_progress(1e6, 1e6);
         const auto [middle, worst] = redraw(plots, 60);
-        std::printf("4 plots of 1,000,000 steps (%d x %d pixels each), whole run: %.1f ms (slowest %.1f)\n", plots.loss()->plot_area().width(),
-                    plots.loss()->plot_area().height(), middle, worst);
+        std::printf("4 plots of 1,000,000 steps (%d x %d pixels each), whole run: %.1f ms (slowest %.1f)\n",
+                    plots.loss()->plot_area().width(), plots.loss()->plot_area().height(), middle, worst);
         for (const double share : {0.1, 0.001}) {
-            emit plots.loss()->range_requested(5e5, 5e5 + 1e6 * share);
+            Q_EMIT plots.loss()->range_requested(5e5, 5e5 + 1e6 * share);
             const auto [zoomed, slowest] = redraw(plots, 60);
             std::printf("4 plots, %g of it in view: %.1f ms (slowest %.1f)\n", share, zoomed, slowest);
         }

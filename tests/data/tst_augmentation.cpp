@@ -29,7 +29,7 @@ std::vector<int> transformed(const ImageTransform& transform, const std::vector<
 class TestAugmentation : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void moves_and_mirrors() {
         const ImageTransform transform({2, 2, 3}, identity(2), {.crop = 1, .flip = true}, 1);
         const std::vector<std::uint8_t> image{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};

@@ -10,7 +10,7 @@ using namespace espalier;
 class TestBatches : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     /// 1201 images in batches of 4: the one left over must not become a batch of one.
     void a_remainder_of_one_is_shared_out() {
         const Batches batches(1201, 4, Batches::Use::training);

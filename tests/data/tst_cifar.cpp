@@ -30,7 +30,7 @@ class TestCifar : public QObject {
     QTemporaryDir dir_;
     std::filesystem::path path_;
 
-private slots:
+private Q_SLOTS:
     void init() {
         static int number = 0;
         path_ = dir_.filePath(QString::number(number++)).toStdString();

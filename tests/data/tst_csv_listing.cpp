@@ -11,7 +11,7 @@ using namespace espalier::test;
 class TestCsvListing : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_table_names_images_and_classes() {
         const PhotoFolder folder;
         folder.png("images/1.png", Qt::red);

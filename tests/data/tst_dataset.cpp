@@ -25,7 +25,7 @@ std::vector<std::size_t> class_counts(const SampleSet& set) {
 class TestDataset : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void builtin_is_balanced() {
         const auto set = open_dataset("builtin");
         QCOMPARE(set->image(), (ImageShape{1, 28, 28}));

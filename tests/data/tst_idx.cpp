@@ -68,7 +68,7 @@ private:
 class TestIdx : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void plain_and_gzip_by_content_not_by_name() {
         const auto images = idx_bytes({count, side, side}, noise(count * side * side));
         const auto labels = idx_bytes({count}, Folder::labels());

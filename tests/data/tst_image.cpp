@@ -84,7 +84,7 @@ Image grey(std::int64_t height, std::int64_t width, Bytes pixels) { return {{1, 
 class TestImage : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void photos_stand_upright() {
         for (int orientation = 1; orientation <= 8; ++orientation) {
             const auto jpeg = with_orientation(encoded(stored_as(quadrants(), orientation), "JPG"),

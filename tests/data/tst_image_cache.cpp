@@ -13,7 +13,7 @@ using namespace espalier::test;
 class TestImageCache : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void decoded_images_are_kept_for_the_next_time() {
         const PhotoFolder folder, cache;
         for (int i = 0; i < 5; ++i)

@@ -48,7 +48,7 @@ double mean_difference(const Bytes& a, const Bytes& b) {
 class TestImageFolder : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void names_stand_in_natural_order() {
         std::vector<std::string> names{"10", "9", "a10b", "a2b", "a02", "b", "", "2", "a", "a2"};
         std::ranges::sort(names, natural_less);

@@ -67,7 +67,7 @@ std::vector<Seen> all_batches(Loader& loader) {
 class TestLoader : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void threads_change_nothing() {
         const auto data = std::make_shared<ProbeDataset>(101);
         Loader one(all_of(data, Part::train), settings_for(8));

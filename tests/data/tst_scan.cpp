@@ -38,7 +38,7 @@ private:
 class TestScan : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void builtin_is_counted() {
         std::size_t last = 0, calls = 0;
         const auto count = [&](std::size_t done, std::size_t total) {

@@ -48,7 +48,7 @@ struct SmallNetwork {
 class TestAutodiff : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void gradients_have_the_shapes_of_their_tensors() {
         SmallNetwork net;
         const std::vector<TensorId> wanted{net.conv, net.bias, net.norm_weight, net.norm_bias, net.linear, net.images};

@@ -9,7 +9,7 @@ using namespace espalier;
 class TestGraph : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void activations_are_computed_once_and_before_they_are_read() {
         Graph graph;
         const auto x = graph.add_tensor({.name = "x", .shape = {2}, .role = Role::input});

@@ -7,7 +7,7 @@ using namespace espalier;
 class TestOpErrors : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void refusals_data() {
         QTest::addColumn<OpCase>("op");
         QTest::addColumn<QStringList>("words"); // all of these stand in the error

@@ -9,7 +9,7 @@ using namespace std::string_literals;
 class TestOpShapes : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void shapes_data() {
         QTest::addColumn<OpCase>("op");
         QTest::addColumn<std::vector<Shape>>("expected");

@@ -6,7 +6,7 @@
 class TestProgram : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void without_a_window_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<int>("code");

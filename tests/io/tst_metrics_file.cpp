@@ -41,7 +41,7 @@ Json steps(std::int64_t first, std::initializer_list<Json> losses) {
 class TestMetricsFile : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void numbers_read_back_exactly() {
         for (const double value : {0.0, -0.0, 0.1, 1.0 / 3.0, 1e27, -5e-324, 1.7976931348623157e308, 1234567.0}) {
             QCOMPARE(std::strtod(csv::cell(value).c_str(), nullptr), value);

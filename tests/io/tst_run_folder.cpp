@@ -17,7 +17,7 @@ class TestRunFolder : public QObject {
     std::unique_ptr<QTemporaryDir> temporary_;
     fs::path root_;
 
-private slots:
+private Q_SLOTS:
     void init() {
         temporary_ = std::make_unique<QTemporaryDir>();
         root_ = fs::path(temporary_->path().toStdString()) / "some" / "runs";

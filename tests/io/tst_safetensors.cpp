@@ -31,7 +31,7 @@ class TestSafetensors : public QObject {
         return path;
     }
 
-private slots:
+private Q_SLOTS:
     void round_trip() {
         const auto path = std::filesystem::path(folder_.path().toStdString()) / "a.safetensors";
         const std::vector<float> weights{1.5f, -2.0f, std::numeric_limits<float>::denorm_min(), 0.0f, 3e38f, -0.0f};

@@ -12,7 +12,7 @@ using namespace espalier;
 class TestZipArchive : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     /// Another program's reader takes every file out as it went in.
     void python_reads_it() {
         const QString python = QStandardPaths::findExecutable("python3");

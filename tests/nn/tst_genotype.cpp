@@ -9,7 +9,7 @@ using namespace espalier;
 class TestGenotype : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void takes_the_two_strongest_edges_of_each_node() {
         const std::vector<std::string> ops{"none", "skip_connect", "sep_conv_3x3"};
         // Two nodes: edges 0 and 1 to the first, 2, 3 and 4 to the second.

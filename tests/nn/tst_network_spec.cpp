@@ -9,7 +9,7 @@ using namespace espalier;
 class TestNetworkSpec : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void fills_in_defaults_and_survives_json() {
         for (const char* name : {"quick", "resnet", "supernet", "genotype", "growing"}) {
             const NetworkSpec spec = NetworkSpec::from_json({{"network", name}, {"classes", 7}});

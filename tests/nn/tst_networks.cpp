@@ -49,7 +49,7 @@ Json growing_network_of(int stem, const std::vector<std::pair<int, int>>& widths
 class TestNetworks : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void have_the_reference_parameters_data() {
         QTest::addColumn<QString>("fixture");
         for (const char* name : {"supernet", "supernet8", "growing", "grown", "resnet", "genotype"}) {

@@ -37,7 +37,7 @@ Graph resnet(std::int64_t base_width, const std::vector<int>& stages, NormMode m
 class TestParameterStore : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initial_values_have_their_distribution() {
         const Shape shape{10, 1000};
         const auto normal = initial_values({Kind::normal, 0.5}, shape, 1, "a");

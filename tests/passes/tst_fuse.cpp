@@ -36,7 +36,7 @@ Graph trained(Graph graph, TensorId y) {
 class TestFuse : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void relu_goes_into_the_op_before_it() {
         Graph graph;
         GraphBuilder builder(graph);

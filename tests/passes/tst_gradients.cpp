@@ -40,7 +40,7 @@ Q_DECLARE_METATYPE(Build)
 class TestGradients : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void agree_with_finite_differences_data() {
         QTest::addColumn<Build>("build");
         const auto row = [](const char* name, Build build) { QTest::newRow(name) << build; };

@@ -57,7 +57,7 @@ constexpr const char* genotype =
 class TestMixedPrecision : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void products_take_halves_and_sums_stay_single_data() {
         QTest::addColumn<QByteArray>("name");
         for (const char* name : {resnet, supernet, genotype})

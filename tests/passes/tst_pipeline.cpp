@@ -46,7 +46,7 @@ constexpr const char* supernet_small =
 class TestPipeline : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void toggles_choose_the_passes() {
         const auto forward = build_forward(
             spec(R"({"network": "resnet", "base_width": 4, "stages": [1], "height": 8, "width": 8, "classes": 4})"), 2,

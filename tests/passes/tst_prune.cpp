@@ -10,7 +10,7 @@ using namespace espalier;
 class TestPrune : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void what_nobody_reads_goes_with_what_led_to_it() {
         Graph graph;
         GraphBuilder builder(graph);

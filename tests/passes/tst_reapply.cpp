@@ -33,7 +33,7 @@ Graph reapplied(Graph graph, TensorId y) {
 class TestReapply : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_norm_between_convolutions_is_not_stored() {
         Graph graph;
         GraphBuilder builder(graph);

@@ -43,7 +43,7 @@ bool reads(const Op& op, TensorId tensor) { return std::ranges::find(op.inputs, 
 class TestRecompute : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void backward_reads_nothing_inner_of_a_segment() {
         const TwoSegments net;
         const auto graph = recompute(net.graph);

@@ -9,7 +9,7 @@ using namespace espalier;
 class TestShare : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void equal_ops_become_one() {
         Graph graph;
         GraphBuilder builder(graph);

@@ -27,7 +27,7 @@ bool reaches(const Lists& after, std::int32_t to, std::int32_t from) {
 class TestDependencies : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void readers_come_after_the_writer_and_need_not_wait_for_each_other() {
         const std::vector<StepAccess> steps{{{}, {bytes(0, 64)}},
                                             {{bytes(0, 64)}, {bytes(64, 64)}},

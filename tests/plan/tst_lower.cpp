@@ -95,7 +95,7 @@ class LowerTest : public QObject {
 
     LayoutBackend backend_;
 
-private slots:
+private Q_SLOTS:
     void one_reorder_serves_all_later_readers() {
         Graph graph;
         const auto x = add_tensor(graph, Role::input, "x");

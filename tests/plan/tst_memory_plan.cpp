@@ -24,7 +24,7 @@ bool collide(const Lifetime& a, std::size_t a_offset, const Lifetime& b, std::si
 class MemoryPlanTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void nothing_needs_nothing() { QCOMPARE(plan_memory({}).bytes, std::size_t{0}); }
 
     void a_chain_needs_two_buffers() {

@@ -69,7 +69,7 @@ class TestRecording : public QObject {
     std::unique_ptr<Backend> backend_ = make_backend("cpu", {.threads = 1});
     const std::vector<std::vector<float>> expected_ = Training(*backend_, {}).after(6);
 
-private slots:
+private Q_SLOTS:
     void a_replayed_step_has_the_bits_of_its_kernels_one_by_one() {
         RecordingBackend recording(*backend_);
         Training training(recording, {.deterministic = true});

@@ -64,7 +64,7 @@ class SessionTest : public QObject {
 
     std::unique_ptr<Backend> backend_ = make_backend("reference", {});
 
-private slots:
+private Q_SLOTS:
     void a_network_learns() {
         const auto found = losses(*backend_, {}, 30);
         QVERIFY(std::abs(found.front() - std::log(4.0F)) < 1.0F);

@@ -34,7 +34,7 @@ public:
 class TestConfusion : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void scores_are_those_counted_by_hand() {
         const auto matrix = four_classes();
         QCOMPARE(matrix.accuracy(), 0.5);

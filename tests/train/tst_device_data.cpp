@@ -114,7 +114,7 @@ private:
 class TestDeviceData : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void batches_have_the_bits_of_the_loader_data() {
         QTest::addColumn<QString>("backend");
         for (const auto& status : available_backends())

@@ -130,7 +130,7 @@ std::vector<Json> told(const EventLog& log) {
 class TestRecordedRun : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         register_all_backends();
         BackendRegistry::instance().add(recording_definition());

@@ -37,7 +37,7 @@ DeviceState busy_gpu() {
 class TestResources : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void arithmetic_is_counted_against_its_time_and_the_peak() {
         EventLog log;
         ResourceReporter reporter(log, 4e12);

@@ -11,7 +11,7 @@ using namespace espalier::test;
 class TestResume : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void any_stop_point_gives_the_same_bits_data();
     void any_stop_point_gives_the_same_bits();
     void five_cycles_repeat_step_and_learning_rate_columns();

@@ -24,7 +24,7 @@ std::string refusal(const Json& json) {
 class TestRunConfig : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase() { register_all_networks(); }
     void json_goes_round();
     void an_error_names_key_limit_and_value_data();

@@ -9,7 +9,7 @@ using namespace espalier;
 class TestSchedule : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void constant_stays();
     void warmup_rises_in_equal_steps();
     void cosine_follows_its_formula();

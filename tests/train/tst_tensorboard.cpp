@@ -158,7 +158,7 @@ Json steps_event(std::int64_t first, std::size_t count) {
 class TestTensorBoard : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void the_reader_knows_the_check_value() { QCOMPARE(crc32c("123456789"), 0xe3069283u); }
 
     void messages_have_the_fields_of_the_format() {

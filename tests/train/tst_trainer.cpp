@@ -25,7 +25,7 @@ QImage plain_picture(bool rare, int i) { return plain(8, 8, rare ? QColor(200, 1
 class TestTrainer : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_run_tells_its_story();
     void accumulation_equals_a_larger_batch();
     void the_test_part_is_measured_once_at_the_end();

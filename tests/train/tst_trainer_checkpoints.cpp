@@ -13,7 +13,7 @@ using namespace espalier::test;
 class TestTrainerCheckpoints : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void best_and_last_are_kept_and_old_ones_go();
     void commands_are_answered_in_every_phase_data();
     void commands_are_answered_in_every_phase();

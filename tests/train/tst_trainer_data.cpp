@@ -15,7 +15,7 @@ using namespace espalier::test;
 class TestTrainerData : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_single_class_is_warned_of();
     void an_image_folder_is_trained_on_without_its_bad_files();
     void files_that_a_set_lacks_are_told();

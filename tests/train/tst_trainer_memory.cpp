@@ -12,7 +12,7 @@ using namespace espalier::test;
 class TestTrainerMemory : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void memory_is_what_the_machine_has_free();
     void a_batch_larger_than_the_set_is_cut_in_words();
     void a_last_batch_of_one_is_settled_before_the_start();

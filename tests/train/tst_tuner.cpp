@@ -120,7 +120,7 @@ struct TunedRun {
 class TestTuner : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_run_begins_with_guesses_and_is_planned_anew_once() {
         TunedRun run(5);
         run.backend->state.rejected = {"cudnn 7 was the fastest, but differs"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of the tree, as docs/ARCHITECTURE.md fixes it: which folder may include which, where Qt, oneDNN and CUDA may
-// appear, and that every file names its licence.
+// The shape of the tree, as docs/ARCHITECTURE.md fixes it: which folder may include which, where Qt, oneDNN and CUDA
+// may appear, and that every file names its licence.
 #include <QDirIterator>
 #include <QFile>
 #include <QMap>
@@ -44,7 +44,8 @@ QList<Source> sources(const QStringList& folders) {
     QList<Source> found;
     const QDir root(SOURCE_DIR);
     for (const auto& folder : folders) {
-        QDirIterator files(root.filePath(folder), {"*.h", "*.cpp", "*.cu", "*.cuh"}, QDir::Files, QDirIterator::Subdirectories);
+        QDirIterator files(root.filePath(folder), {"*.h", "*.cpp", "*.cu", "*.cuh"}, QDir::Files,
+                           QDirIterator::Subdirectories);
         while (files.hasNext()) {
             QFile file(files.next());
             if (file.open(QIODevice::ReadOnly))
@@ -73,7 +74,7 @@ bool is_qt(const QString& include) {
 class TestTree : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void engine_folders_include_only_what_they_may();
     void only_three_places_of_the_engine_include_qt();
     void only_the_backends_include_their_libraries();
@@ -88,7 +89,8 @@ void TestTree::engine_folders_include_only_what_they_may() {
     QStringList wrong;
     for (const auto& source : all) {
         const auto folder = source.path.section('/', 1, 1);
-        QVERIFY2(allowed().contains(folder), qPrintable(source.path + " lies in a folder that docs/ARCHITECTURE.md does not know"));
+        QVERIFY2(allowed().contains(folder),
+                 qPrintable(source.path + " lies in a folder that docs/ARCHITECTURE.md does not know"));
         for (const auto& include : includes(source, "\""))
             if (include.contains('/') && !allowed()[folder].contains(include.section('/', 0, 0)))
                 wrong.append(source.path + " includes " + include);
@@ -97,7 +99,8 @@ void TestTree::engine_folders_include_only_what_they_may() {
 }
 
 void TestTree::only_three_places_of_the_engine_include_qt() {
-    static const QRegularExpression may("^engine/(data/image_decoder\\.cpp|worker/(?!protocol|line_|worker_main|event_writer).*)$");
+    static const QRegularExpression may(
+        "^engine/(data/image_decoder\\.cpp|worker/(?!protocol|line_|worker_main|event_writer).*)$");
     QStringList wrong;
     for (const auto& source : sources({"engine"}))
         for (const auto& include : includes(source, "<"))

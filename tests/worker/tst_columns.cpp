@@ -156,7 +156,7 @@ class TestColumns : public QObject {
         QVERIFY(fs::file_size(run / events_file) - past.covered() <= most_without_columns);
     }
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         model_ = fs::path(folder_.path().toStdString()) / "model";
         fs::create_directory(model_);
@@ -312,7 +312,7 @@ private slots:
         const auto steps = overview.at("steps").get<std::int64_t>();
         const auto buckets = overview.at("buckets").get<std::size_t>();
         QVERIFY(buckets <= 1024 && steps > 1024);
-        QVERIFY(!overview.at("series").contains("accuracy")); // not asked for
+        QVERIFY(!overview.at("series").contains("accuracy"));          // not asked for
         QCOMPARE(protocol::number_at(overview, "best_accuracy"), 0.8); // as the newest evaluation in it says
         const auto epochs_behind = steps / 500 - overview.at("best_epoch").get<std::int64_t>();
         QVERIFY(epochs_behind == 0 || epochs_behind == 1);

@@ -54,7 +54,7 @@ class TestCommandLine : public QObject {
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
 
-private slots:
+private Q_SLOTS:
     void the_exit_code_says_what_happened_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<int>("code");

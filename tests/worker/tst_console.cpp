@@ -39,7 +39,7 @@ struct Shown {
 class TestConsole : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void texts_of_numbers() {
         QCOMPARE(Console::clock_text(59.6), std::string("1:00"));
         QCOMPARE(Console::clock_text(187), std::string("3:07"));

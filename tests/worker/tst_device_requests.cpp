@@ -96,7 +96,7 @@ class TestDeviceRequests : public QObject {
 
     QTemporaryDir runs_;
 
-private slots:
+private Q_SLOTS:
     void every_card_is_told_once_and_serve_opens_none() {
         const Installed installed;
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));

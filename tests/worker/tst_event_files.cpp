@@ -38,7 +38,7 @@ std::vector<std::string> read_all(EventCursor& cursor, std::size_t budget = 1 <<
 class TestEventFiles : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_cursor_gives_the_past_then_the_rest() {
         const Folder folder;
         EventCursor cursor(folder.path);

@@ -74,7 +74,7 @@ Json resources(std::int64_t step) {
 class TestEventWriter : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_reader_that_sleeps_holds_up_nobody_and_loses_no_step();
     void a_gap_in_the_steps_is_kept();
     void a_heartbeat_tells_step_and_phase();

@@ -19,7 +19,7 @@ class TestMemoryKills : public QObject {
         std::ofstream(counters_) << "nr_free_pages 12345\noom_kill " << kills << "\nunstable 0\n";
     }
 
-private slots:
+private Q_SLOTS:
     void only_a_recent_one_is_blamed() {
         count(7);
         MemoryKills kills(counters_);

@@ -63,7 +63,7 @@ QString error_of(const std::function<void()>& action) {
 class TestOnnx : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         register_all_backends();
         if (why_no_onnx().empty())

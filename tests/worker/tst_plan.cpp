@@ -55,7 +55,7 @@ void write_run(const std::filesystem::path& folder, const Json& config, const Js
 class TestPlan : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void the_quick_part_comes_first() {
         const auto asked = ask(small(32, 0));
         QCOMPARE(asked.progress.size(), std::size_t{2});

@@ -48,7 +48,7 @@ Json steps_event(std::int64_t first, std::size_t count) {
 class TestProtocol : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_message_survives_the_line() {
         const Json message = {{"id", 7}, {"request", "scan"}, {"data", "folder:/ü \"x\"\n\t\\"}, {"n", 1e-300}};
         QCOMPARE(round_trip(message), message);

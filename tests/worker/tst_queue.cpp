@@ -68,7 +68,7 @@ class TestQueue : public QObject {
     const SchemaCheck schema_{ESPALIER_SCHEMA};
     std::unique_ptr<QTemporaryDir> runs_;
 
-private slots:
+private Q_SLOTS:
     void init() { runs_ = std::make_unique<QTemporaryDir>(); }
     void cleanup() {
         for (const auto& run : runs_in(runs_->path().toStdString()))

@@ -34,7 +34,7 @@ Json phase(const char* name) {
 class TestRestartPolicy : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_bye_is_believed() {
         for (int code : {0, 1, 2, 3, 5, 6}) {
             const auto decision = RestartPolicy().decide(bye(code), start);

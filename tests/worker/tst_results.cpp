@@ -43,7 +43,7 @@ class TestResults : public QObject {
     std::unique_ptr<ServeProcess> serve_;
     std::string run_; ///< 7 classes, the last quarter of 560 images held back
 
-private slots:
+private Q_SLOTS:
     void initTestCase() {
         serve_ = std::make_unique<ServeProcess>(runs_.path());
         run_ = trained(*serve_, "seven", {{"data", "synthetic:1x12x12,7,560"}, {"validation_share", 0.25}});

@@ -48,7 +48,7 @@ Json laid_over(const char* name, const Json& changes) { return merged(preset(nam
 class TestRunCommand : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void it_names_the_preset_and_what_differs() {
         const auto text = [](const Json& config) { return shell_text(run_command(config)); };
         QCOMPARE(text(preset("quick")), std::string("espalier-train run --preset quick"));

@@ -30,7 +30,7 @@ struct Run {
 class TestRunComparison : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void differences_are_named_by_path() {
         const Json a{{"same", 1}, {"gone", 2}, {"deep", {{"x", 1}, {"y", {1, 2}}}}, {"texts", {"p", "q"}}};
         const Json b{{"same", 1}, {"new", 3}, {"deep", {{"x", 2}, {"y", {1, 3}}}}, {"texts", {"q", "r"}}};

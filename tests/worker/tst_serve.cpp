@@ -15,7 +15,7 @@ class TestServe : public QObject {
     QTemporaryDir runs_;
     const SchemaCheck schema_{ESPALIER_SCHEMA};
 
-private slots:
+private Q_SLOTS:
     void it_greets_and_answers_by_the_schema() {
         ServeProcess serve(runs_.path());
         QCOMPARE(QString::fromStdString(schema_.event_fault(serve.hello())), QString());

@@ -32,7 +32,7 @@ class TestServeRuns : public QObject {
     QTemporaryDir runs_;
     const SchemaCheck schema_{ESPALIER_SCHEMA};
 
-private slots:
+private Q_SLOTS:
     void a_run_is_started_followed_and_found() {
         ServeProcess serve(runs_.path());
         const auto started = serve.get("start", {{"config", tiny_config(2)}, {"name", "tiny"}});
@@ -148,8 +148,9 @@ private slots:
         espalier::test::Bytes labels(count);
         for (std::size_t i = 0; i < count; ++i)
             labels[i] = static_cast<std::uint8_t>(i % 2);
-        espalier::test::write(data / "train-images-idx3-ubyte",
-              espalier::test::idx_bytes({count, size, size}, espalier::test::noise(std::size_t{count} * size * size)));
+        espalier::test::write(
+            data / "train-images-idx3-ubyte",
+            espalier::test::idx_bytes({count, size, size}, espalier::test::noise(std::size_t{count} * size * size)));
         espalier::test::write(data / "train-labels-idx1-ubyte", espalier::test::idx_bytes({count}, labels));
         const Json config = {{"preset", "quick"},
                              {"backend", "reference"},

@@ -38,7 +38,7 @@ private:
 class TestSleepInhibitor : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void a_quick_pause_and_resume_ends_held() {
         const Inhibit inhibit("cat");
         SleepInhibitor awake(inhibit.program());

@@ -80,7 +80,7 @@ struct Supervised {
 class TestSupervisor : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void noise_is_logged_and_skipped() {
         Supervised run("noise");
         QCOMPARE(run.wait(), 0);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ public:
     /// Throws ConfigError "conv2d of layer 'stem': <text>".
     [[noreturn]] void refuse(const std::string& text) const;
     /// Number of inputs, absent trailing ones counted or not.
+    static constexpr auto any_number = std::numeric_limits<std::size_t>::max();
     void expect_count(std::size_t least, std::size_t most) const;
 
     [[nodiscard]] bool given(std::size_t index) const { return input_at(op_, index) != no_tensor; }

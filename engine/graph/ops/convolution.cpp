@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<const char*, 2> axis_name{"height", "width"};
 
 /// Checks attributes; the limits that do not depend on shapes.
-Convolution read(const Arguments& arguments) {
+Convolution read_convolution(const Arguments& arguments) {
     const auto convolution = Convolution::from(arguments.attributes());
     arguments.expect_at_least("stride", convolution.stride, 1);
     arguments.expect_at_least("dilation", convolution.dilation, 1);
@@ -59,7 +59,7 @@ void make_images(GraphBuilder& builder, std::vector<TensorId>& inputs) {
 std::vector<OutputSpec> infer_conv2d(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 3);
-    const auto convolution = read(arguments);
+    const auto convolution = read_convolution(arguments);
     const auto& w = arguments.shape(1, "w", 4);
     const auto y = convolved(arguments, convolution, arguments.shape(0, "x", 4), w);
     arguments.expect_shape(2, "bias", {w[0]}, true);
@@ -69,7 +69,7 @@ std::vector<OutputSpec> infer_conv2d(const Graph& graph, const Op& op) {
 std::vector<OutputSpec> infer_input_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 2);
-    const auto convolution = read(arguments);
+    const auto convolution = read_convolution(arguments);
     const auto x = arguments.shape_attribute("input_shape", 4, 4);
     arguments.expect_shape(0, "gy", convolved(arguments, convolution, x, arguments.shape(1, "w", 4)));
     return {{x}};
@@ -78,7 +78,7 @@ std::vector<OutputSpec> infer_input_gradient(const Graph& graph, const Op& op) {
 std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 2);
-    const auto convolution = read(arguments);
+    const auto convolution = read_convolution(arguments);
     const auto w = arguments.shape_attribute("weight_shape", 4, 4);
     arguments.expect_shape(1, "gy", convolved(arguments, convolution, arguments.shape(0, "x", 4), w));
     return {{w}};
@@ -87,7 +87,7 @@ std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Op& op) 
 std::vector<OutputSpec> infer_transposed(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 3);
-    const auto convolution = read(arguments);
+    const auto convolution = read_convolution(arguments);
     const auto& x = arguments.shape(0, "x", 4);
     const auto& w = arguments.shape(1, "w", 4);
     expect_divisible(arguments, "input channels", x[1], convolution.groups);

@@ -16,7 +16,7 @@ std::vector<OutputSpec> infer_linear(const Graph& graph, const Op& op) {
     return {{{x[0], w[0]}}};
 }
 
-std::vector<OutputSpec> infer_input_gradient(const Graph& graph, const Op& op) {
+std::vector<OutputSpec> infer_linear_input_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 2);
     const auto& gy = arguments.shape(0, "gy", 2);
@@ -25,7 +25,7 @@ std::vector<OutputSpec> infer_input_gradient(const Graph& graph, const Op& op) {
     return {{{gy[0], w[1]}}};
 }
 
-std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Op& op) {
+std::vector<OutputSpec> infer_linear_weight_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(2, 2);
     const auto& x = arguments.shape(0, "x", 2);
@@ -71,13 +71,13 @@ void register_linear(OpRegistry& registry) {
          .type_of = {0}});
     registry.add(
         {.kind = "linear_input_gradient",
-         .infer = infer_input_gradient,
+         .infer = infer_linear_input_gradient,
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.inputs[1])); },
          .type_of = {0}});
     registry.add(
         {.kind = "linear_weight_gradient",
-         .infer = infer_weight_gradient,
+         .infer = infer_linear_weight_gradient,
          .cost = [](const Graph& graph,
                     const Op& op) { return multiply_adds(graph.shape(op.inputs[0])[0], graph.shape(op.outputs[0])); },
          .type_of = {1}});

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t least_rank = 2, most_rank = 4;
 
-BatchNorm read(const Arguments& arguments) {
+BatchNorm read_batch_norm(const Arguments& arguments) {
     const auto norm = BatchNorm::from(arguments.attributes());
     if (!(norm.eps > 0))
         arguments.refuse("eps must be greater than 0, but is " + std::to_string(norm.eps) + ".");
@@ -21,7 +21,7 @@ BatchNorm read(const Arguments& arguments) {
 std::vector<OutputSpec> infer_batch_norm(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(5, 6);
-    const auto norm = read(arguments);
+    const auto norm = read_batch_norm(arguments);
     const auto& x = arguments.shape(0, "x", least_rank, most_rank);
     const Shape channels{x[1]};
     if (x.count() / x[1] < 2)
@@ -40,7 +40,7 @@ std::vector<OutputSpec> infer_batch_norm(const Graph& graph, const Op& op) {
 std::vector<OutputSpec> infer_apply(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(3, 6);
-    read(arguments);
+    read_batch_norm(arguments);
     const auto& x = arguments.shape(0, "x", least_rank, most_rank);
     const Shape channels{x[1]};
     const bool inference = op.kind == "batch_norm_inference";
@@ -55,7 +55,7 @@ std::vector<OutputSpec> infer_apply(const Graph& graph, const Op& op) {
 std::vector<OutputSpec> infer_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
     arguments.expect_count(4, 7);
-    const auto norm = read(arguments);
+    const auto norm = read_batch_norm(arguments);
     const auto& x = arguments.shape(0, "x", least_rank, most_rank);
     const Shape channels{x[1]};
     arguments.expect_shape(1, "gy", x);

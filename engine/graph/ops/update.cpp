@@ -3,12 +3,8 @@
 #include "graph/ops/families.h"
 #include "graph/step_block.h"
 
-#include <limits>
-
 namespace espalier {
 namespace {
-
-constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 
 void expect_step(const Arguments& arguments) { arguments.expect_shape(0, "step", {step_block::size}); }
 
@@ -23,7 +19,7 @@ std::size_t groups(const Arguments& arguments, std::size_t begin, std::size_t si
 
 std::vector<OutputSpec> infer_record(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(2, any_number);
+    arguments.expect_count(2, Arguments::any_number);
     expect_step(arguments);
     const auto values = op.inputs.size() - 1;
     for (std::size_t i = 1; i <= values; ++i)
@@ -39,7 +35,7 @@ std::vector<OutputSpec> infer_record(const Graph& graph, const Op& op) {
 
 std::vector<OutputSpec> infer_accumulate(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(3, any_number);
+    arguments.expect_count(3, Arguments::any_number);
     expect_step(arguments);
     const auto count = groups(arguments, 1, 2, "(g, sum)");
     std::vector<TensorId> sums;
@@ -53,7 +49,7 @@ std::vector<OutputSpec> infer_accumulate(const Graph& graph, const Op& op) {
 
 std::vector<OutputSpec> infer_gradient_norm(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(2, any_number);
+    arguments.expect_count(2, Arguments::any_number);
     expect_step(arguments);
     for (std::size_t i = 1; i < op.inputs.size(); ++i)
         static_cast<void>(arguments.shape(i, "g" + std::to_string(i), 1, Shape::max_rank));
@@ -97,7 +93,7 @@ std::vector<OutputSpec> infer_optimizer(const Arguments& arguments, const std::v
 
 std::vector<OutputSpec> infer_sgd(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(5, any_number);
+    arguments.expect_count(5, Arguments::any_number);
     const auto momentum = op.attributes.real("momentum", 0.0);
     if (!(momentum >= 0 && momentum < 1))
         arguments.refuse("momentum must be at least 0 and less than 1, but is " + std::to_string(momentum) + ".");
@@ -106,7 +102,7 @@ std::vector<OutputSpec> infer_sgd(const Graph& graph, const Op& op) {
 
 std::vector<OutputSpec> infer_adam(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(7, any_number);
+    arguments.expect_count(7, Arguments::any_number);
     for (const auto* name : {"beta1", "beta2"})
         if (const auto beta = op.attributes.real(name, 0.9); !(beta >= 0 && beta < 1))
             arguments.refuse(std::string(name) + " must be at least 0 and less than 1, but is " + std::to_string(beta) +

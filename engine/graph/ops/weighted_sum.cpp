@@ -4,12 +4,9 @@
 #include "graph/ops/families.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace espalier {
 namespace {
-
-constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 
 /// Checks row and columns against the weight table and returns the number of candidates m.
 std::size_t candidates(const Arguments& arguments, const Shape& table) {
@@ -41,7 +38,7 @@ void expect_candidates(const Arguments& arguments, std::size_t begin, std::size_
 
 std::vector<OutputSpec> infer_weighted_sum(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(2, any_number);
+    arguments.expect_count(2, Arguments::any_number);
     const auto count = candidates(arguments, arguments.shape(0, "w", 2));
     const auto& x = arguments.shape(1, "x1", 1, Shape::max_rank);
     expect_candidates(arguments, 1, count, x);
@@ -55,9 +52,9 @@ std::vector<OutputSpec> infer_gradient(const Graph& graph, const Op& op) {
     return std::vector<OutputSpec>(count, {arguments.shape(1, "gy", 1, Shape::max_rank)});
 }
 
-std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Op& op) {
+std::vector<OutputSpec> infer_weighted_sum_weight_gradient(const Graph& graph, const Op& op) {
     const Arguments arguments(graph, op);
-    arguments.expect_count(2, any_number);
+    arguments.expect_count(2, Arguments::any_number);
     const auto table = arguments.shape_attribute("weights_shape", 2, 2);
     const auto count = candidates(arguments, table);
     expect_candidates(arguments, 1, count, arguments.shape(0, "gy", 1, Shape::max_rank));
@@ -89,7 +86,7 @@ void register_weighted_sum(OpRegistry& registry) {
     registry.add(
         {.kind = "weighted_sum", .infer = infer_weighted_sum, .gradient = weighted_sum_gradient, .type_of = {1}});
     registry.add({.kind = "weighted_sum_gradient", .infer = infer_gradient, .type_of = {1}});
-    registry.add({.kind = "weighted_sum_weight_gradient", .infer = infer_weight_gradient});
+    registry.add({.kind = "weighted_sum_weight_gradient", .infer = infer_weighted_sum_weight_gradient});
 }
 
 } // namespace espalier

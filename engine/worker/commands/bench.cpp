@@ -18,7 +18,7 @@
 namespace espalier::commands {
 namespace {
 
-struct Options {
+struct BenchOptions {
     std::string network = "resnet18";
     std::string backend = "cpu";
     std::int64_t batch = 0;
@@ -131,7 +131,7 @@ void print_profile(std::span<const PlannedOp> ops) {
 }
 
 /// Forward, backward and SGD on random data, through the same steps and plans as training.
-int bench_step(const Options& options) {
+int bench_step(const BenchOptions& options) {
     const auto [benchmark, spec_json] = find_benchmark(options.network);
     const auto spec = NetworkSpec::from_json(spec_json);
     const auto batch = options.batch > 0 ? options.batch : benchmark.batch;
@@ -235,7 +235,7 @@ int bench_step(const Options& options) {
 } // namespace
 
 void add_bench_command(CLI::App& app, Action& chosen) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<BenchOptions>();
     auto* bench = app.add_subcommand("bench", "Measure this machine");
     bench->require_subcommand(1);
     auto* step = bench->add_subcommand("step", "A training step: forward, backward and SGD on random 3x32x32 images");

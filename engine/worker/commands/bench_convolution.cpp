@@ -232,10 +232,8 @@ void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& sha
     const auto name = "sepconv/" + std::to_string(shape.n) + "x" + std::to_string(shape.c) + "x" +
                       std::to_string(shape.size) + "_k" + std::to_string(shape.kernel) + "/" + precision;
     if (options.json)
-        print_json({{"name", name},
-                    {"forward_backward_us", eager_us},
-                    {"forward_backward_graph_us", graph_us},
-                    {"ops", ops}});
+        print_json(
+            {{"name", name}, {"forward_backward_us", eager_us}, {"forward_backward_graph_us", graph_us}, {"ops", ops}});
     else
         print_line(name + " forward_backward_us=" + Console::fixed(eager_us, 1) +
                    " forward_backward_graph_us=" + Console::fixed(graph_us, 1));

@@ -15,7 +15,7 @@ namespace espalier::commands {
 
 namespace {
 
-struct Options {
+struct CheckpointOptions {
     std::string checkpoint, data, part, format, out;
     std::vector<std::string> images;
     bool json = false, confusion = false;
@@ -79,7 +79,7 @@ void print_confusion(const Json& answer) {
 }
 
 /// What a run's folder means to `confusion`: its best checkpoint, and the data that it was trained with.
-Json confusion(const Options& options) {
+Json confusion(const CheckpointOptions& options) {
     Json arguments{{"part", options.part}};
     arguments[RunFolder(options.checkpoint).is_run() ? "path" : "checkpoint"] = options.checkpoint;
     if (!options.data.empty())
@@ -87,7 +87,7 @@ Json confusion(const Options& options) {
     return answer_confusion(arguments, {});
 }
 
-int evaluate(const Options& options) {
+int evaluate(const CheckpointOptions& options) {
     if (options.data.empty() && !(options.confusion && RunFolder(options.checkpoint).is_run()))
         throw ConfigError("Say what to evaluate on: --data SPEC. (With --confusion and a run's folder it may be left "
                           "out: then the data of the run are taken.)");
@@ -112,7 +112,7 @@ int evaluate(const Options& options) {
     return 0;
 }
 
-int predict(const Options& options) {
+int predict(const CheckpointOptions& options) {
     for (const auto& image : options.images) {
         auto answer =
             answer_predict({{"checkpoint", checkpoint_file(options.checkpoint).string()}, {"image", image}}, {});
@@ -130,7 +130,7 @@ int predict(const Options& options) {
     return 0;
 }
 
-int export_network(const Options& options) {
+int export_network(const CheckpointOptions& options) {
     const auto answer = answer_export({{"checkpoint", checkpoint_file(options.checkpoint).string()},
                                        {"format", options.format},
                                        {"out", options.out},
@@ -152,8 +152,8 @@ int export_network(const Options& options) {
 } // namespace
 
 void add_checkpoint_commands(CLI::App& app, Action& chosen) {
-    const auto options = std::make_shared<Options>();
-    const auto add = [&](const char* name, const char* text, int (*action)(const Options&)) {
+    const auto options = std::make_shared<CheckpointOptions>();
+    const auto add = [&](const char* name, const char* text, int (*action)(const CheckpointOptions&)) {
         auto* command = app.add_subcommand(name, text);
         command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint's file, or a run's folder (its best)")
             ->required();

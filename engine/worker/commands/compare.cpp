@@ -6,7 +6,7 @@
 namespace espalier::commands {
 namespace {
 
-struct Options {
+struct CompareOptions {
     std::string a, b;
     bool json = false;
 };
@@ -27,7 +27,7 @@ void print_differences(const char* what, const Json& list) {
                    text_of(difference, "b"));
 }
 
-int compare(const Options& options) {
+int compare(const CompareOptions& options) {
     const auto found = compare_runs(RunFolder(options.a), RunFolder(options.b));
     if (options.json) {
         print_json(found);
@@ -50,7 +50,7 @@ int compare(const Options& options) {
 } // namespace
 
 void add_compare_command(CLI::App& app, Action& chosen) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CompareOptions>();
     auto* command = app.add_subcommand("compare", "What differs between two runs: configuration, passport, results");
     command->add_option("RUN_A", options->a, "A run's folder")->required();
     command->add_option("RUN_B", options->b, "Another run's folder")->required();
