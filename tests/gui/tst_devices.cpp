@@ -73,7 +73,8 @@ private slots:
         QCOMPARE(checked(menu), QStringList{first_card});
         QCOMPARE(menu->findChild<QAction*>(second_card)->text(),
                  QStringLiteral("RTX 3090 (1) · 22.5 GB of 24.0 GB free"));
-        QCOMPARE(menu->findChild<QAction*>(processor)->text(), QStringLiteral("AMD EPYC 7B13"));
+        QCOMPARE(menu->findChild<QAction*>(processor)->text(),
+                 QStringLiteral("AMD EPYC 7B13 · 24.0 GB of memory"));
         auto* refused = menu->findChild<QWidgetAction*>(old_card);
         QVERIFY(refused && !refused->isEnabled());
         QStringList words;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The whole window over a stand-in for the engine: what a person clicks, and what the window does when the engine
 // misbehaves.
+#include "confusion_matrix.h"
 #include "fit_bar.h"
+#include "image_grid.h"
 #include "layer_table.h"
 #include "metric_tile.h"
 #include "plot_group.h"
@@ -432,6 +434,25 @@ private slots:
         QTest::keyClick(precision, Qt::Key_Down); // fp16
         driver.find<QPushButton>(QStringLiteral("copyCommand"))->click();
         QVERIFY(QApplication::clipboard()->text().endsWith(QStringLiteral("--set toggles.precision=fp16")));
+    }
+
+    void what_a_network_confuses_is_seen_cell_by_cell() {
+        WindowDriver driver(engine);
+        driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        driver.key(Qt::Key_5, Qt::ControlModifier);
+        auto* matrix = driver.find<ConfusionMatrix>(QStringLiteral("confusion"));
+        QTRY_COMPARE(matrix->counts().classes.size(), 10);
+        const auto* summary = driver.find<QLabel>(QStringLiteral("resultsSummary"));
+        QVERIFY2(summary->text().startsWith(QStringLiteral("95.5 % of 2,000 images")), qPrintable(summary->text()));
+        auto* grid = driver.find<ImageGrid>(QStringLiteral("cellImages"));
+        QTRY_COMPARE(grid->count(), 60); // of all, the hardest first
+        const int boot = 9, shirt = 0;
+        QTest::mouseClick(matrix->viewport(), Qt::LeftButton, {}, matrix->cell_rect(boot, shirt).center());
+        QTRY_COMPARE(grid->count(), 18);
+        QVERIFY(grid->isVisible());
+        const auto* words = driver.find<QLabel>(QStringLiteral("imageWords"));
+        QTRY_COMPARE(words->text(), QStringLiteral("Ankle boot taken for T-shirt: 18 images"));
     }
 
     void another_protocol_is_refused_with_both_numbers() {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "worker/protocol.h"
+
+#include <string>
+
+namespace espalier::test {
+
+/// How the stand-in is to be, faults among it that a real engine should never show:
+///     --version 2.0        another protocol
+///     --refuse-start       every start is an error
+///     --fail-at STEP       the run fails there
+///     --crash-at STEP      the whole process ends there, without a word
+///     --flood              20 lines a second of 5,000 steps each
+///     --pace N             N steps a line (default 3), 20 lines a second
+///     --noise              lines that are no JSON in between
+///     --not-utf8           a warning of a run names a file in another encoding
+///     --long-line          a line of 10 MB in between
+///     --half-line          with --crash-at: the last line is cut off
+///     --complain           its standard error is flooded
+///     --hang-at STEP       the whole process stands still there
+///     --slow-scan          a scan goes through 200,000 files until it is cancelled; others say how many do so
+///     --late-hello MS      it says hello so late, and other things before
+///     --mute               answers nothing
+///     --gpu                it has an H100
+///     --two-gpus           it has two cards of one name, an old one, and a processor on which all takes ten times as
+///     long
+///     --fall-back-at STEP  there the engine turns recomputation on by itself
+///     --slow-plan MS       the rest of the fit check comes so long after its quick part
+///     --long-past          the newest run of before has 8,000 epochs and 3,000 layers
+///     --more-runs N        N more finished runs of before
+///     --overview           the newest run of before is so long that its overview alone ever comes
+///     --no-restore         it says what it can do, and that a deleted run comes back is not among it
+///     --slow-past          the newest run is at work, and its past does not come before it has been stopped
+struct Behaviour {
+    std::string version{protocol::version};
+    bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
+    bool slow_scan = false, not_utf8 = false, long_line = false, half_line = false, complain = false;
+    bool gpu = false, two_gpus = false, overview = false, no_restore = false;
+    int more_runs = 0;
+    std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0, late_hello = 0;
+};
+
+/// Read once from the command line, before anything else looks at it.
+extern Behaviour behaviour;
+void read_behaviour(int argc, char** argv);
+
+} // namespace espalier::test

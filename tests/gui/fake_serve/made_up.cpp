@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "made_up.h"
+
+#include "behaviour.h"
+#include "sample_run.h"
+
+#include <QByteArray>
+#include <string>
+
+namespace espalier::test {
+
+Json devices() {
+    constexpr double gib = 1024.0 * 1024 * 1024;
+    const Json processor{{"backend", "cpu"},
+                         {"name", "AMD EPYC 7B13 64-Core Processor"},
+                         {"uuid", ""},
+                         {"usable", true},
+                         {"reason", ""},
+                         {"threads", 2},
+                         {"memory_bytes", 24 * gib},
+                         {"precisions", {"fp32"}}};
+    const auto card = [](const char* name, const char* uuid, double bytes, double free) {
+        return Json{{"backend", "cuda"},     {"name", name},       {"uuid", uuid},
+                    {"usable", true},        {"reason", ""},       {"threads", 2},
+                    {"memory_bytes", bytes}, {"free_bytes", free}, {"precisions", {"fp16", "bf16", "tf32", "fp32"}}};
+    };
+    Json list = Json::array();
+    if (behaviour.two_gpus) {
+        list.push_back(card("NVIDIA GeForce RTX 3090", "GPU-1", 24 * gib, 22.5 * gib));
+        list.push_back(card("NVIDIA GeForce RTX 3090", "GPU-2", 24 * gib, 22.5 * gib));
+        Json old = card("NVIDIA GeForce GTX 980", "GPU-3", 4 * gib, 4 * gib);
+        old["usable"] = false;
+        old["reason"] = "Its compute capability is 5.2, and 7.5 or newer is needed.";
+        list.push_back(old);
+        list.push_back(processor);
+    } else {
+        list.push_back(behaviour.gpu ? card("NVIDIA H100 80GB HBM3", "GPU-fake", 80 * gib, 77.5 * gib) : processor);
+    }
+    return {{"devices", std::move(list)}, {"host", "test"}, {"version", "0.1.0"}};
+}
+
+Json presets() {
+    Json list = Json::array();
+    const auto add = [&](const char* name, const char* title, const char* row, const char* size, const char* summary,
+                         bool available, Json config) {
+        list.push_back({{"name", name},
+                        {"title", title},
+                        {"row", row},
+                        {"size", size},
+                        {"summary", summary},
+                        {"available", available},
+                        {"reason", available ? "" : "It comes with a later version."},
+                        {"config", config}});
+    };
+    const Json resnet{{"network", {{"network", "resnet"}, {"base_width", 16}, {"stages", {1, 1, 1}}}},
+                      {"batch", 64},
+                      {"epochs", 15},
+                      {"image_size", 96}};
+    add("quick", "One-minute demo", "train", "demo", "A small convolution network learns the built-in clothing images.",
+        true,
+        {{"data", "builtin"},
+         {"network", {{"network", "quick"}}},
+         {"batch", 64},
+         {"epochs", 12},
+         {"label_smoothing", 0.1},
+         {"optimizer", {{"learning_rate", 0.1}}}});
+    add("train-small", "Train, small", "train", "small", "A residual network of 8 layers. A first look at your data.",
+        true, resnet);
+    add("train-medium", "Train, medium", "train", "medium", "ResNet-18, width 32. A good default.", true, resnet);
+    add("train-large", "Train, large", "train", "large",
+        "ResNet-18 for photos of 224 pixels: the best accuracy of the three, for a GPU and a night.", true, resnet);
+    add("search-small", "Search, small", "search", "small",
+        "A quick check of the architecture search: 8 channels, 4 cells; too short for a meaningful genotype.", false,
+        Json::object());
+    add("search-medium", "Search, medium", "search", "medium", "Architecture search with 20 channels and 12 cells.",
+        false, Json::object());
+    add("search-large", "Search, large", "search", "large", "Architecture search with 28 channels and 16 cells.", false,
+        Json::object());
+    add("search-recommended", "Search, recommended", "search", "recommended",
+        "Architecture search that is worth its time.", false, Json::object());
+    add("search-conservative", "Search, stability first", "search", "conservative",
+        "Architecture search with recomputation and safe mode on.", false, Json::object());
+    add("grow-small", "Grow, small", "grow", "small",
+        "A network that starts with 66,410 parameters and grows to at most 500,000.", false, Json::object());
+    add("grow-medium", "Grow, medium", "grow", "medium",
+        "A network that starts with 103,402 parameters and grows to at most 2 million.", false, Json::object());
+    add("grow-large", "Grow, large", "grow", "large",
+        "A network that starts with 979,546 parameters and grows to at most 8 million.", false, Json::object());
+    return {{"presets", list}};
+}
+
+Json scan() {
+    Json classes = Json::array();
+    for (const char* name :
+         {"T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"})
+        classes.push_back({{"name", name}, {"count", 400}});
+    return {{"kind", "idx"},        {"classes", classes},
+            {"images", 6000},       {"width", 28},
+            {"height", 28},         {"channels", 1},
+            {"bad", Json::array()}, {"warnings", Json::array({"2,000 of them are the validation part."})}};
+}
+
+Json photos() {
+    return {{"kind", "folder"},
+            {"classes", Json::array({{{"name", "cat"}, {"count", 812}}, {{"name", "dog"}, {"count", 790}}})},
+            {"images", 1602},
+            {"width", 4000},
+            {"height", 3000},
+            {"channels", 3},
+            {"sizes", 12},
+            {"smallest", {640, 480}},
+            {"largest", {4000, 3000}},
+            {"bad", Json::array({{{"file", "cat/0412.jpg"}, {"reason", "half a file"}}})},
+            {"bad_count", 1200},
+            {"warnings", Json::array()}};
+}
+
+Json plan(const Json& config) {
+    const double batch = protocol::number_at(config, "batch", 64);
+    const double mega = 1024.0 * 1024;
+    const bool fits = batch <= 1500;
+    Json answer{{"parameters", 75530},
+                {"layers", Json::array()},
+                {"flops", 2.5e9},
+                {"memory",
+                 {{"weights", 3 * mega},
+                  {"optimizer", 3 * mega},
+                  {"activations", 0.65 * batch * mega},
+                  {"workspace", 9 * mega},
+                  {"total", (15 + 0.65 * batch) * mega}}},
+                {"limit", 1024 * mega},
+                {"fits", fits},
+                {"batch", batch},
+                {"largest_batch", 1500},
+                {"notes", Json::array()},
+                {"estimated_seconds", protocol::text_at(config, "backend") == "cpu" ? 480 : 48},
+                {"recompute",
+                 {{"memory_without", (15 + 0.65 * batch) * mega},
+                  {"memory_with", (15 + 0.4 * batch) * mega},
+                  {"more_flops", 0.24}}},
+                {"measured", Json::array({{{"toggles", {{"fused", true}}}, {"images_per_second", 1840}},
+                                          {{"toggles", {{"fused", false}}}, {"images_per_second", 1310}}})}};
+    if (!fits)
+        answer["asked"] = {{"memory", answer["memory"]}, {"layer", "block2"}, {"kind", "conv2d"}};
+    if (behaviour.gpu)
+        answer["device_memory"] = 1200 * mega;
+    return answer;
+}
+
+Json quick_part(Json plan) {
+    for (const char* key : {"layers", "largest_batch", "estimated_seconds", "recompute", "measured"})
+        plan.erase(key);
+    return plan;
+}
+
+std::vector<Json> long_past() {
+    SampleRun run(5, 8000);
+    auto events = run.past(run.last_step());
+    for (Json& event : events)
+        if (event["type"] == "plan")
+            for (int i = 0; i < 3000; ++i)
+                event["layers"].push_back({{"layer", "cells." + std::to_string(i / 100) + ".edge" + std::to_string(i)},
+                                           {"kind", "convolution"},
+                                           {"shape", {64, 64, 14, 14}},
+                                           {"parameters", 18432},
+                                           {"flops", 1.39e9}});
+    events.push_back(run.phase("finished"));
+    return events;
+}
+
+Json overview() {
+    constexpr std::size_t buckets = 100;
+    const auto column = [](double first, double last) {
+        std::vector<float> values;
+        for (std::size_t i = 0; i < buckets; ++i)
+            values.push_back(static_cast<float>(first + (last - first) * static_cast<double>(i) / buckets));
+        const QByteArray bytes(reinterpret_cast<const char*>(values.data()),
+                               static_cast<qsizetype>(values.size() * sizeof(float)));
+        return bytes.toBase64().toStdString();
+    };
+    const auto series = [&](double first, double last) {
+        return Json{{"low", column(first - 0.1, last - 0.1)},
+                    {"high", column(first + 0.1, last + 0.1)},
+                    {"mean", column(first, last)}};
+    };
+    return {{"steps", 1000000},
+            {"width", 10000},
+            {"buckets", buckets},
+            {"steps_per_epoch", 1000},
+            {"epochs", 1000},
+            {"best_accuracy", 0.91},
+            {"best_epoch", 777},
+            {"series",
+             {{"loss", series(2, 0.3)},
+              {"accuracy", series(0.2, 0.9)},
+              {"seconds", series(0.01, 0.01)},
+              {"validation.accuracy", series(0.2, 0.88)}}}};
+}
+
+} // namespace espalier::test
