@@ -4,6 +4,7 @@
 #include "choice_box.h"
 #include "class_table.h"
 #include "confusion_panel.h"
+#include "empty_page.h"
 #include "format.h"
 #include "image_grid.h"
 #include "json_convert.h"
@@ -131,17 +132,9 @@ ResultsView::ResultsView(QWidget* parent)
 QWidget* ResultsView::make_empty() {
     auto* page = new QFrame;
     page->setProperty("card", true);
-    empty_words_->setProperty("tone", "secondary");
-    empty_words_->setAlignment(Qt::AlignCenter);
-    empty_words_->setWordWrap(true);
     empty_words_->setObjectName(QStringLiteral("resultsEmpty"));
     checkpoint_now_->setObjectName(QStringLiteral("resultsCheckpointNow"));
-    auto* column = new QVBoxLayout(page);
-    column->addStretch(1);
-    column->addWidget(empty_words_);
-    column->addSpacing(8);
-    column->addWidget(checkpoint_now_, 0, Qt::AlignHCenter);
-    column->addStretch(1);
+    lay_out_empty(*page, *empty_words_, {checkpoint_now_});
     return page;
 }
 

@@ -3,6 +3,7 @@
 
 #include "choice_box.h"
 #include "confusion_matrix.h"
+#include "empty_page.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -42,18 +43,8 @@ ConfusionPanel::ConfusionPanel(QWidget* parent)
 }
 
 QWidget* ConfusionPanel::make_unknown() {
-    words_->setAlignment(Qt::AlignCenter);
-    words_->setWordWrap(true);
-    words_->setTextFormat(Qt::PlainText);
-    words_->setProperty("tone", "secondary");
     auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    column->addStretch(1);
-    column->addWidget(words_);
-    column->addSpacing(8);
-    column->addWidget(evaluate_, 0, Qt::AlignHCenter);
-    column->addWidget(cancel_, 0, Qt::AlignHCenter);
-    column->addStretch(1);
+    lay_out_empty(*page, *words_, {evaluate_, cancel_});
     return page;
 }
 
