@@ -40,8 +40,8 @@ public:
 
     /// Throws ConfigError "conv2d of layer 'stem': <text>".
     [[noreturn]] void refuse(const std::string& text) const;
-    /// Number of inputs, absent trailing ones counted or not.
     static constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+    /// Number of inputs, absent trailing ones counted or not; `most` may be any_number.
     void expect_count(std::size_t least, std::size_t most) const;
 
     [[nodiscard]] bool given(std::size_t index) const { return input_at(op_, index) != no_tensor; }

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "behaviour.h"
 
+#include <map>
+
 namespace espalier::test {
 
 Behaviour behaviour;
 
+namespace {
+
+const std::map<std::string, bool Behaviour::*> flags{{"--refuse-start", &Behaviour::refuse_start},
+                                                     {"--flood", &Behaviour::flood},
+                                                     {"--noise", &Behaviour::noise},
+                                                     {"--mute", &Behaviour::mute},
+                                                     {"--slow-scan", &Behaviour::slow_scan},
+                                                     {"--not-utf8", &Behaviour::not_utf8},
+                                                     {"--long-line", &Behaviour::long_line},
+                                                     {"--half-line", &Behaviour::half_line},
+                                                     {"--complain", &Behaviour::complain},
+                                                     {"--long-past", &Behaviour::long_past},
+                                                     {"--slow-past", &Behaviour::slow_past},
+                                                     {"--gpu", &Behaviour::gpu},
+                                                     {"--two-gpus", &Behaviour::two_gpus},
+                                                     {"--overview", &Behaviour::overview},
+                                                     {"--no-restore", &Behaviour::no_restore}};
+
+const std::map<std::string, std::int64_t Behaviour::*> numbers{
+    {"--more-runs", &Behaviour::more_runs}, {"--fail-at", &Behaviour::fail_at},
+    {"--crash-at", &Behaviour::crash_at},   {"--hang-at", &Behaviour::hang_at},
+    {"--pace", &Behaviour::pace},           {"--fall-back-at", &Behaviour::fall_back_at},
+    {"--slow-plan", &Behaviour::slow_plan}, {"--late-hello", &Behaviour::late_hello}};
+
+} // namespace
+
 void read_behaviour(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
-        const auto next = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
-        if (word == "--version")
-            behaviour.version = next();
-        behaviour.refuse_start |= word == "--refuse-start";
-        behaviour.flood |= word == "--flood";
-        behaviour.noise |= word == "--noise";
-        behaviour.mute |= word == "--mute";
-        behaviour.slow_scan |= word == "--slow-scan";
-        behaviour.not_utf8 |= word == "--not-utf8";
-        behaviour.long_line |= word == "--long-line";
-        behaviour.half_line |= word == "--half-line";
-        behaviour.complain |= word == "--complain";
-        if (word == "--hang-at")
-            behaviour.hang_at = std::stoll(next());
-        if (word == "--late-hello")
-            behaviour.late_hello = std::stoll(next());
-        behaviour.long_past |= word == "--long-past";
-        behaviour.gpu |= word == "--gpu";
-        behaviour.no_restore |= word == "--no-restore";
-        behaviour.overview |= word == "--overview";
-        behaviour.two_gpus |= word == "--two-gpus";
-        if (word == "--fall-back-at")
-            behaviour.fall_back_at = std::stoll(next());
-        if (word == "--slow-plan")
-            behaviour.slow_plan = std::stoll(next());
-        behaviour.slow_past |= word == "--slow-past";
-        if (word == "--more-runs")
-            behaviour.more_runs = std::stoi(next());
-        if (word == "--fail-at")
-            behaviour.fail_at = std::stoll(next());
-        if (word == "--crash-at")
-            behaviour.crash_at = std::stoll(next());
-        if (word == "--pace")
-            behaviour.pace = std::stoll(next());
+        const bool more = i + 1 < argc;
+        if (const auto flag = flags.find(word); flag != flags.end())
+            behaviour.*flag->second = true;
+        else if (const auto number = numbers.find(word); number != numbers.end() && more)
+            behaviour.*number->second = std::stoll(argv[++i]);
+        else if (word == "--version" && more)
+            behaviour.version = argv[++i];
     }
 }
 

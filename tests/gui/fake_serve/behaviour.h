@@ -3,6 +3,7 @@
 
 #include "worker/protocol.h"
 
+#include <cstdint>
 #include <string>
 
 namespace espalier::test {
@@ -38,8 +39,8 @@ struct Behaviour {
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
     bool slow_scan = false, not_utf8 = false, long_line = false, half_line = false, complain = false;
     bool gpu = false, two_gpus = false, overview = false, no_restore = false;
-    int more_runs = 0;
-    std::int64_t fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0, late_hello = 0;
+    std::int64_t more_runs = 0, fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0,
+                 late_hello = 0;
 };
 
 /// Read once from the command line, before anything else looks at it.

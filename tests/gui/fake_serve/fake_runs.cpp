@@ -24,7 +24,7 @@ FakeRuns::FakeRuns() {
     broken.push_back(failed.phase("failed", "The processor reported an illegal instruction in block 2."));
     add_ended("/fake/runs/grow-2", "failed", std::move(broken));
     add_ended("/fake/runs/quick-1", "finished", std::move(past));
-    for (int i = 0; i < behaviour.more_runs; ++i) {
+    for (std::int64_t i = 0; i < behaviour.more_runs; ++i) {
         SampleRun other(63, 8 + i % 5); // each of another length
         auto events = other.past(other.last_step());
         events.push_back(other.phase("finished"));
