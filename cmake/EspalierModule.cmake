@@ -55,6 +55,9 @@ function(espalier_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  if(ESPALIER_SANITIZE) # it catches what hangs: a sanitizer on a busy machine is slow, and no fault
+    math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
     "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8;XDG_RUNTIME_DIR=${CMAKE_BINARY_DIR}/run;HOME=${CMAKE_BINARY_DIR}/home;OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive;${ESPALIER_ASAN_OPTIONS}")
 endfunction()
