@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -72,9 +73,23 @@ std::vector<std::vector<float>> results(Backend& backend, const Graph& graph, co
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (op.inputs[i] != no_tensor)
             backend.upload(graph.tensor(op.inputs[i]), inputs[i].layout, values[i].data(), inputs[i].data());
-    const auto in = pointers(inputs), out = pointers(outputs);
+    const auto in = pointers(inputs);
+    auto out = pointers(outputs);
+    std::unique_ptr<Memory> parts;
+    std::vector<std::byte*> later;
+    if (lowered.finish) {
+        parts = backend.allocate(lowered.finish->bytes);
+        for (const auto i : lowered.finish->outputs)
+            later.push_back(std::exchange(out[i], nullptr));
+        out.push_back(parts->data());
+    }
     lowered.kernel->bind({in, out, workspace ? workspace->data() : nullptr});
     lowered.kernel->run();
+    if (lowered.finish) {
+        std::byte* const left = parts->data();
+        lowered.finish->kernel->bind({{&left, 1}, later, nullptr});
+        lowered.finish->kernel->run();
+    }
     backend.synchronize();
     std::vector<std::vector<float>> found;
     for (std::size_t i = 0; i < outputs.size(); ++i) {

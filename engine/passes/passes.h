@@ -3,6 +3,8 @@
 
 #include "graph/graph.h"
 
+#include <functional>
+
 namespace espalier {
 
 // Functions from graph to graph that keep what a step computes. None of them knows a network; pipeline.cpp decides
@@ -26,6 +28,14 @@ namespace espalier {
 ///   batch_norm, add of two           -> batch_norm with residual
 ///   conv2d, batch_norm or add; relu  -> activation "relu"; the relu_gradient goes into batch_norm_gradient
 [[nodiscard]] Graph fuse(Graph graph);
+
+/// Whether a backend runs an op: asked before a pass makes one that not every backend knows.
+using Supports = std::function<bool(const Graph&, const Op&)>;
+
+/// Joins depthwise convolution, pointwise convolution and batch norm, one behind the other, into separable_conv2d, and
+/// their gradients into three ops, where `supports` says that the backend has them: on the whole graph, after fuse. A
+/// ReLU before them, or the batch norm and ReLU of another such chain, goes into the ops too.
+[[nodiscard]] Graph fuse_separable(Graph graph, const Supports& supports);
 
 /// Gradient checkpointing, on the whole graph: of the activations computed within a segment (Op::segment) only those
 /// that another segment reads, and batch statistics, are stored until the backward. The others are computed again, each

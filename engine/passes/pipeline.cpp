@@ -59,7 +59,7 @@ void append_loss_scale_update(Graph& graph) {
 } // namespace
 
 CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId> with_respect_to,
-                          const Toggles& requested, const AppendUpdate& append_update) {
+                          const Toggles& requested, const AppendUpdate& append_update, const Supports& supports) {
     const auto toggles = requested.effective();
     CompiledStep step{.graph = std::move(forward)};
     const auto run = [&](const std::string& name, bool wanted, auto&& pass) {
@@ -95,6 +95,10 @@ CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId
             step.graph = update_from_halves(std::move(step.graph));
     });
     run("fuse", toggles.fused, rewrite(fuse));
+    // What these ops keep of the forward is what recompute would leave out; strict products are the libraries'.
+    run("fuse_separable",
+        toggles.fused && !toggles.reference_separable && !toggles.recompute && toggles.precision != "fp32" && supports,
+        [&] { step.graph = fuse_separable(std::move(step.graph), supports); });
     run("recompute", toggles.recompute && !with_respect_to.empty(), rewrite(recompute));
     run("reapply", toggles.recompute && !with_respect_to.empty(), rewrite(reapply));
     run("prune", true, rewrite(prune));

@@ -27,6 +27,14 @@ struct Support {
     explicit operator bool() const { return yes; }
 };
 
+/// The end of a kernel's work, which nobody waits for but the readers of `outputs`: it makes them from the `bytes` that
+/// the kernel has left, its one input.
+struct Finish {
+    std::unique_ptr<Kernel> kernel;
+    std::vector<std::size_t> outputs; ///< of the op
+    std::size_t bytes = 0;
+};
+
 /// An op made ready: its kernel and what the kernel asks of memory.
 struct Lowered {
     std::unique_ptr<Kernel> kernel;
@@ -35,6 +43,9 @@ struct Lowered {
     std::size_t workspace = 0;   ///< bytes of scratch memory during the kernel
     /// {output, input}: this output may take the memory of that input, if nothing reads the input afterwards.
     std::vector<std::pair<std::size_t, std::size_t>> in_place;
+    /// The kernel finds the memory that it leaves to it behind its outputs, and null in the place of those still to
+    /// come.
+    std::optional<Finish> finish;
 };
 
 /// Toggles that change what a backend offers.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace espalier {
 namespace {
@@ -43,6 +44,7 @@ public:
     Program run() {
         for (const auto& op : graph_.ops())
             lower_op(op);
+        append_ends();
         for (auto id : graph_.kept()) {
             const auto value = value_of(id);
             if (value == no_value)
@@ -69,6 +71,8 @@ private:
             throw Error("The " + std::string(backend_.name()) + " backend lowered " + place_of(op) +
                         " without a kernel or without a layout for every input and output.");
 
+        if (std::ranges::any_of(op.inputs, [&](TensorId input) { return is_unfinished(input); }))
+            append_ends();
         Step step;
         for (std::size_t i = 0; i < op.inputs.size(); ++i)
             step.inputs.push_back(op.inputs[i] == no_tensor ? no_value : read(op, op.inputs[i], lowered.inputs[i]));
@@ -81,7 +85,43 @@ private:
         const auto cost = cost_of(graph_, op);
         if (op.stage != Stage::update && !op.recomputed)
             program_.model_flops += cost.flops;
+        auto end = lowered.finish ? std::optional(split(step, op, std::move(*lowered.finish))) : std::nullopt;
         append(std::move(step), op, op.kind, cost.flops, cost.bytes);
+        append_ends(); // of ops before: where steps are recorded, the next one follows its own without a gap
+        if (end)
+            ends_.push_back(std::move(*end));
+    }
+
+    /// A step that is still to come: the rest of an op that others may overtake.
+    struct End {
+        Step step;
+        const Op* op;
+    };
+
+    End split(Step& step, const Op& op, Finish finish) {
+        const auto floats = static_cast<std::int64_t>(finish.bytes / sizeof(float));
+        Value left{{.shape = {floats}}, {.key = "parts", .bytes = finish.bytes, .detail = nullptr}};
+        End end{{}, &op};
+        end.step.kernel = std::move(finish.kernel);
+        end.step.inputs = {add_value(std::move(left))};
+        for (const auto i : finish.outputs) {
+            end.step.outputs.push_back(step.outputs[i]);
+            step.outputs[i] = no_value;
+        }
+        step.outputs.push_back(end.step.inputs.front());
+        return end;
+    }
+
+    void append_ends() {
+        for (auto& end : std::exchange(ends_, {}))
+            append(std::move(end.step), *end.op, "sum_of_parts", 0, 0);
+    }
+
+    [[nodiscard]] bool is_unfinished(TensorId id) const {
+        const auto value = id == no_tensor ? no_value : current_[static_cast<std::size_t>(id)];
+        return value != no_value && std::ranges::any_of(ends_, [value](const End& end) {
+                   return std::ranges::find(end.step.outputs, value) != end.step.outputs.end();
+               });
     }
 
     /// The value of `input` in the layout that the op wants; a reorder comes first where there is none.
@@ -206,6 +246,7 @@ private:
     const std::set<TensorId> optimizer_, data_;
     std::vector<ValueId> current_;                               ///< of each tensor, in the layout that it was made in
     std::map<std::pair<TensorId, std::string>, ValueId> copies_; ///< by tensor and layout
+    std::vector<End> ends_;                                      ///< in the order of their ops
     Program program_;
 };
 

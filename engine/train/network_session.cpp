@@ -16,14 +16,14 @@ namespace {
 constexpr std::size_t plans_kept = 8;
 
 NetworkSession::Step compile(std::string key, const ForwardGraph& forward, const Toggles& toggles,
-                             const AppendUpdate& update) {
+                             const AppendUpdate& update, const Supports& supports = {}) {
     std::vector<TensorId> parameters;
     if (update)
         for (std::size_t i = 0; i < forward.graph.tensors().size(); ++i)
             if (forward.graph.tensors()[i].role == Role::parameter)
                 parameters.push_back(static_cast<TensorId>(i));
-    return {std::move(key), compile_step(forward.graph, forward.loss, parameters, toggles, update), forward.logits,
-            forward.loss, forward.correct};
+    return {std::move(key), compile_step(forward.graph, forward.loss, parameters, toggles, update, supports),
+            forward.logits, forward.loss, forward.correct};
 }
 
 /// As history_name, of evaluations: loss and correct.
@@ -66,6 +66,7 @@ NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::s
                          .memory_limit = memory_limit,
                          .recorded = config.toggles.effective().cuda_graphs,
                          .deterministic = config.toggles.effective().deterministic}),
+      supports_([&backend](const Graph& graph, const Op& op) { return bool(backend.supports(graph, op)); }),
       runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precisions().front();
@@ -79,7 +80,7 @@ const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, Up
         if (data_)
             data_->feed(forward, DeviceData::Use::training);
         const auto update = make_update(config_.optimizer, parts, {forward.loss, forward.correct});
-        found = steps_.emplace(key, compile(key, forward, config_.toggles, update)).first;
+        found = steps_.emplace(key, compile(key, forward, config_.toggles, update, supports_)).first;
     }
     return found->second;
 }

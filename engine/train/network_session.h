@@ -163,6 +163,7 @@ private:
     std::vector<float> class_weights_; ///< empty: 1 each
     Backend& backend_;
     Session session_;
+    Supports supports_; ///< of the backend
     bool runs_kernel_by_kernel_; ///< run() returns when the last kernel is done
     std::map<std::string, Step> steps_;
     const Plan* running_ = nullptr; ///< that ran last or runs now

@@ -169,6 +169,7 @@ std::vector<OpCase> op_cases() {
     add_data_cases(cases);
     add_layer_cases(cases);
     add_update_cases(cases);
+    add_separable_cases(cases);
     add_size_cases(cases);
     return cases;
 }

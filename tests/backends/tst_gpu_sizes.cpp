@@ -62,6 +62,7 @@ std::vector<OpCase> cases() {
     }
     result.push_back({"global_avg_pool", "global_avg_pool", {data({5, 300, 4, 3})}});
     result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
+    add_large_separable_cases(result);
     return result;
 }
 
@@ -115,6 +116,23 @@ private Q_SLOTS:
             QVERIFY2(std::memcmp(values.data(), repeated.data(), values.size() * sizeof(float)) == 0,
                      (name + " has other bits the second time").c_str());
         }
+    }
+
+    void separable_convolutions_agree_in_halves() {
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
+        const auto tested = make_backend("cuda", {}), reference = make_backend("reference", {});
+        std::vector<OpCase> separable;
+        add_large_separable_cases(separable);
+        for (const auto type : {DType::f16, DType::bf16})
+            for (const auto& op_case : separable) {
+                QVERIFY2(supports_case(op_case, Gradients::none, *tested, type), op_case.name.c_str());
+                const auto text = differences(run_case(op_case, Gradients::none, *reference, type),
+                                              run_case(op_case, Gradients::none, *tested, type),
+                                              type == DType::f16 ? 4e-3 : 3e-2);
+                if (!text.empty())
+                    QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
+            }
     }
 };
 

@@ -67,6 +67,15 @@ private Q_SLOTS:
         row("gradient without y",
             {"batch_norm_gradient", {{{4, 6}}, {{4, 6}}, {{6}}, {{6}}}, {{"activation", std::string("relu")}}},
             {"input y is required"});
+        row("separable filter",
+            {"separable_conv2d", {{{2, 6, 5, 7}}, {{6, 1, 4, 4}}, {{4, 6, 1, 1}}, buffer({4}), buffer({4})}},
+            {"odd k", "6x1x4x4"});
+        row("separable matrix",
+            {"separable_conv2d", {{{2, 6, 5, 7}}, {{6, 1, 3, 3}}, {{4, 5, 1, 1}}, buffer({4}), buffer({4})}},
+            {"matrix must be [K, 6, 1, 1]", "4x5x1x1"});
+        row("separable norm",
+            {"separable_depthwise_gradient", {{{2, 6, 5, 7}}, {{2, 6, 5, 7}}, {{6, 1, 3, 3}}, absent(), {{6}}}},
+            {"need a mean"});
         row("pool padding", {"avg_pool2d", {{{1, 1, 8, 8}}}, {{"kernel", List{2, 2}}, {"padding", List{2, 0}}}},
             {"padding must be smaller than the kernel", "[2,2]", "[2,0]"});
         row("pool kernel", {"avg_pool2d", {{{1, 1, 8, 8}}}, {{"kernel", List{9, 9}}}},

@@ -70,6 +70,21 @@ private Q_SLOTS:
         row("batch norm inference", {"batch_norm_inference", {{{1, 6, 1, 1}}, {{6}}, {{6}}}}, {{1, 6, 1, 1}});
         row("batch norm gradient", {"batch_norm_gradient", {{{4, 6, 5, 5}}, {{4, 6, 5, 5}}, {{6}}, {{6}}}},
             {{4, 6, 5, 5}, {6}, {6}, {4, 6, 5, 5}});
+        row("separable",
+            {"separable_conv2d",
+             {{{2, 6, 5, 7}}, {{6, 1, 3, 3}}, {{4, 6, 1, 1}}, buffer({4}), buffer({4})},
+             {{"update_running", false}}},
+            {{2, 6, 5, 7}, {2, 4, 5, 7}, {2, 4, 5, 7}, {4}, {4}});
+        row("separable pointwise gradient",
+            {"separable_pointwise_gradient",
+             {{{2, 4, 5, 7}}, {{2, 4, 5, 7}}, {{4}}, {{4}}, {{4}}, {{4}}, {{2, 6, 5, 7}}, {{4, 6, 1, 1}}}},
+            {{2, 6, 5, 7}, {4, 6, 1, 1}});
+        row("separable depthwise gradient",
+            {"separable_depthwise_gradient", {{{2, 6, 5, 7}}, {{2, 6, 5, 7}}, {{6, 1, 5, 5}}, {{6}}, {{6}}}},
+            {{2, 6, 5, 7}, {6}, {6}});
+        row("separable filter gradient",
+            {"separable_filter_gradient", {{{2, 6, 5, 7}}, {{2, 6, 5, 7}}}, {{"weight_shape", List{6, 1, 3, 3}}}},
+            {{6, 1, 3, 3}});
         row("relu", {"relu", {{{3, 4}}}}, {{3, 4}});
         row("relu gradient", {"relu_gradient", {{{3, 4}}, {{3, 4}}}}, {{3, 4}});
         row("max pool s2",
@@ -223,6 +238,10 @@ private Q_SLOTS:
                                                "relu_gradient",
                                                "reshape",
                                                "scale",
+                                               "separable_conv2d",
+                                               "separable_depthwise_gradient",
+                                               "separable_filter_gradient",
+                                               "separable_pointwise_gradient",
                                                "sgd",
                                                "shifted_slice",
                                                "shifted_slice_gradient",

@@ -81,7 +81,7 @@ Lowered LayoutBackend::lower(const Graph& graph, const Op& op, std::span<const L
 
     const auto count = graph.shape(op.outputs[0]).count();
     const auto workspace = lowered.workspace;
-    const bool scale = op.kind == "scale";
+    const bool scale = op.kind == "scale", late = op.attributes.flag("late");
     lowered.kernel = std::make_unique<FunctionKernel>([=](const auto& inputs, const auto& outputs, std::byte* scratch) {
         if (workspace)
             std::memset(scratch, 0x5a, workspace);
@@ -92,9 +92,16 @@ Lowered LayoutBackend::lower(const Graph& graph, const Op& op, std::span<const L
             else
                 for (auto* input : inputs)
                     sum += floats(input)[i];
-            floats(outputs[0])[i] = sum;
+            floats(outputs[late ? 1 : 0])[i] = sum;
         }
     });
+    if (late) {
+        lowered.finish = Finish{std::make_unique<FunctionKernel>([=](const auto& parts, const auto& outputs, auto*) {
+                                    std::copy_n(floats(parts[0]), count, floats(outputs[0]));
+                                }),
+                                {0},
+                                static_cast<std::size_t>(count) * sizeof(float)};
+    }
     return lowered;
 }
 

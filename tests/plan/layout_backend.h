@@ -8,7 +8,7 @@ namespace espalier::testing {
 /// A small backend for tests of the plan: f32 alone, two layouts ("plain", and "reversed" with 64 bytes of padding),
 /// and the ops add and scale. An op's attribute "layout" says which layout it wants and gives; without it the op takes
 /// its first input's. With the attribute "in_place" the output may take the place of any input; "workspace" asks for
-/// bytes, which the kernel overwrites.
+/// bytes, which the kernel overwrites. With "late" its output is finished by another kernel.
 class LayoutBackend : public Backend {
 public:
     [[nodiscard]] std::string_view name() const override { return "layout"; }

@@ -23,9 +23,9 @@ TensorId add_tensor(Graph& graph, Role role, const std::string& name = "", std::
 
 /// Appends y = the sum of `inputs`, in a layout ("" for its first input's); returns y.
 TensorId add(Graph& graph, std::vector<TensorId> inputs, const std::string& layout = "", bool in_place = false,
-             std::int64_t workspace = 0) {
+             std::int64_t workspace = 0, bool late = false) {
     const auto y = add_tensor(graph, Role::activation);
-    Attributes attributes{{"in_place", in_place}, {"workspace", workspace}};
+    Attributes attributes{{"in_place", in_place}, {"workspace", workspace}, {"late", late}};
     if (!layout.empty())
         attributes.set("layout", layout);
     graph.add_op({"add", attributes, std::move(inputs), {y}, "layer " + std::to_string(graph.ops().size())});
@@ -76,7 +76,8 @@ RandomGraph random_graph(unsigned seed) {
             for (std::size_t j = 0; j < sum.size(); ++j)
                 sum[j] += values[j];
         }
-        const auto y = add(graph, inputs, layouts[below(3)], below(2) == 0, static_cast<std::int64_t>(below(3) * 100));
+        const auto y = add(graph, inputs, layouts[below(3)], below(2) == 0, static_cast<std::int64_t>(below(3) * 100),
+                           below(4) == 0);
         known.emplace_back(y, sum);
         if (below(6) == 0) {
             graph.keep(y);
@@ -205,6 +206,27 @@ private Q_SLOTS:
         const auto memory = session.plan("", graph).memory();
         QCOMPARE(memory.activations + memory.workspace, std::size_t{2 * 64 + 1024});
         QCOMPARE(memory.weights, std::size_t{64});
+    }
+
+    /// What finishes an op comes one op later, so that this one need not wait; before it, if it reads the result.
+    void an_end_lets_one_op_pass() {
+        for (const bool read : {false, true}) {
+            Graph graph;
+            const auto w = add_tensor(graph, Role::parameter, "w");
+            const auto a = add(graph, {w}, "", false, 0, true);
+            const auto b = add(graph, {read ? a : w}), c = add(graph, {a, b});
+            graph.keep(c);
+            Session session(backend_, {.poison = true});
+            auto& plan = session.plan("", graph);
+            std::vector<std::string> kinds;
+            for (const auto& op : plan.ops())
+                kinds.push_back(op.kind);
+            QCOMPARE(kinds, (read ? std::vector<std::string>{"add", "sum_of_parts", "add", "add"}
+                                  : std::vector<std::string>{"add", "add", "sum_of_parts", "add"}));
+            session.set("w", Values{1, 2, 3, 4, 5});
+            plan.run();
+            QCOMPARE(plan.read(c), (Values{2, 4, 6, 8, 10}));
+        }
     }
 
     void random_graphs_compute_what_they_say_data() {

@@ -17,6 +17,24 @@ private:
     LaunchGraph graph_;
 };
 
+/// Whether what comes next in a stream that is captured waits for a kernel and nothing else.
+bool follows_one_kernel(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+    const cudaGraphNode_t* nodes = nullptr;
+    std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+    const cudaGraphEdgeData* edges = nullptr;
+    ESPALIER_CUDA(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count));
+#else
+    ESPALIER_CUDA(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, nullptr, &nodes, &count));
+#endif
+    if (status != cudaStreamCaptureStatusActive || count != 1)
+        return false;
+    cudaGraphNodeType type{};
+    ESPALIER_CUDA(cudaGraphNodeGetType(nodes[0], &type));
+    return type == cudaGraphNodeTypeKernel;
+}
+
 /// Sends kernels to streams. For each stream it is known up to which of its kernels another one has waited for it, so
 /// that no wait is recorded twice.
 class Branches {
@@ -31,15 +49,17 @@ public:
                 wait(to, start());
             branch.joined = true;
         }
+        bool alone = true; // other branches end before the kernel begins
         for (const auto step : after) {
             const auto [stream, position] = place_[static_cast<std::size_t>(step)];
             if (stream == to || branch.seen[stream] >= position)
                 continue;
             wait(to, event_after(static_cast<std::size_t>(step)));
+            alone = false;
             for (std::size_t i = 0; i < Streams::count; ++i)
                 branch.seen[i] = std::max(branch.seen[i], clocks_[static_cast<std::size_t>(step)][i]);
         }
-        streams_.current = streams_.at(to);
+        streams_.turn_to(to, alone && branch.length > 0 && follows_one_kernel(streams_.at(to)));
         kernel.run();
         branch.seen[to] = ++branch.length;
         place_[index] = {to, branch.length};
@@ -137,11 +157,11 @@ LaunchGraph::~LaunchGraph() { cudaGraphExecDestroy(executable_); }
 
 void LaunchGraph::launch() const { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
 
-Streams::Streams(int device) {
+Streams::Streams(int device, bool overlaps) : overlaps_(overlaps) {
     ESPALIER_CUDA(cudaSetDevice(device));
     for (auto& stream : streams_)
         ESPALIER_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    current = main();
+    turn_to(0, false);
 }
 
 Streams::~Streams() {
@@ -156,7 +176,7 @@ std::unique_ptr<Recording> record_graph(Streams& streams, std::span<Kernel* cons
                                         std::span<const std::vector<std::int32_t>> after) {
     struct BackToMain {
         Streams& streams;
-        ~BackToMain() { streams.current = streams.main(); }
+        ~BackToMain() { streams.turn_to(0, false); }
     } const back{streams};
     return std::make_unique<GraphRecording>(streams.main(), [&] {
         Branches branches(streams, kernels.size());

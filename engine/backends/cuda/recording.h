@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/event.h"
+#include "backends/cuda/kernels/launch_stream.h"
 #include "plan/backend.h"
 
 #include <cuda_runtime_api.h>
@@ -19,7 +20,8 @@ class Streams {
 public:
     static constexpr std::size_t count = 4;
 
-    explicit Streams(int device);
+    /// `overlaps`: whether our kernels may begin before the one before them has ended.
+    Streams(int device, bool overlaps);
     ~Streams();
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
@@ -27,10 +29,14 @@ public:
     [[nodiscard]] cudaStream_t main() const { return streams_[0]; }
     [[nodiscard]] cudaStream_t at(std::size_t index) const { return streams_[index]; }
 
-    cudaStream_t current = nullptr; ///< where kernels launch now
+    LaunchStream current; ///< where kernels launch now
+
+    /// The next kernel launches there; `early`: it waits for nothing but the kernel before it in that stream.
+    void turn_to(std::size_t index, bool early) { current = {streams_[index], early && overlaps_, overlaps_}; }
 
 private:
     std::array<cudaStream_t, count> streams_{};
+    bool overlaps_;
 };
 
 /// Launches that were recorded once and go to the device as one.

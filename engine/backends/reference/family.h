@@ -50,6 +50,7 @@ void add_linear(Kinds& kinds);
 void add_loss(Kinds& kinds);
 void add_normalization(Kinds& kinds);
 void add_pooling(Kinds& kinds);
+void add_separable(Kinds& kinds);
 void add_softmax(Kinds& kinds);
 void add_update(Kinds& kinds);
 void add_weighted_sum(Kinds& kinds);

@@ -24,6 +24,7 @@ const Kinds& kinds() {
         add_loss(kinds);
         add_normalization(kinds);
         add_pooling(kinds);
+        add_separable(kinds);
         add_softmax(kinds);
         add_update(kinds);
         add_weighted_sum(kinds);

@@ -11,6 +11,7 @@ void register_linear(OpRegistry& registry);
 void register_normalization(OpRegistry& registry);
 void register_activation(OpRegistry& registry);
 void register_pooling(OpRegistry& registry);
+void register_separable(OpRegistry& registry);
 void register_elementwise(OpRegistry& registry);
 void register_weighted_sum(OpRegistry& registry);
 void register_cast(OpRegistry& registry);

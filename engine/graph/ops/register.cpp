@@ -8,7 +8,7 @@ OpRegistry all_ops() {
     OpRegistry registry;
     for (auto* family : {register_convolution, register_linear, register_normalization, register_activation,
                          register_pooling, register_elementwise, register_weighted_sum, register_cast, register_concat,
-                         register_softmax, register_data, register_loss, register_update})
+                         register_softmax, register_separable, register_data, register_loss, register_update})
         family(registry);
     return registry;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/kernels/cast.h"
-
-#include "backends/cuda/error.h"
 #include "backends/cuda/kernels/axes.cuh"
+#include "backends/cuda/kernels/cast.h"
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 
 #include <algorithm>
 
@@ -35,6 +34,7 @@ __global__ void cast_kernel(const __grid_constant__ CastTable table) {
     const auto begin = (static_cast<std::int64_t>(blockIdx.x) - table.first_block[low]) * elements_a_block +
                        8 * static_cast<std::int64_t>(threadIdx.x);
     const auto count = table.count[low];
+    take_turn();
     if (begin + 8 <= count)
         store8(to + begin, load8(from + begin));
     else
@@ -44,6 +44,7 @@ __global__ void cast_kernel(const __grid_constant__ CastTable table) {
 
 template <class From, class To>
 __global__ void cast_reorder_kernel(const From* from, To* to, Axes axes, std::int64_t elements) {
+    take_turn();
     for (auto at = grid_index(); at < elements; at += grid_size()) {
         const auto source = source_of(axes, at);
         to[at] = source < 0 ? from_float<To>(0.0F) : from_float<To>(to_float(from[source]));
@@ -52,7 +53,7 @@ __global__ void cast_reorder_kernel(const From* from, To* to, Axes axes, std::in
 
 } // namespace
 
-void launch_cast(const std::vector<CastItem>& items, DType from, DType to, cudaStream_t stream) {
+void launch_cast(const std::vector<CastItem>& items, DType from, DType to, const LaunchStream& stream) {
     with_type(from, [&](auto source) {
         using From = decltype(source);
         with_type(to, [&](auto target) {
@@ -68,22 +69,22 @@ void launch_cast(const std::vector<CastItem>& items, DType from, DType to, cudaS
                     table.first_block[i + 1] =
                         table.first_block[i] + static_cast<int>((item.count + elements_a_block - 1) / elements_a_block);
                 }
-                cast_kernel<From, To><<<static_cast<unsigned>(table.first_block[table.items]), threads, 0, stream>>>(table);
-                check_launch("cast");
+                enqueue(cast_kernel<From, To>, dim3(static_cast<unsigned>(table.first_block[table.items])),
+                        dim3(threads), 0, stream, table);
             }
         });
     });
 }
 
 void launch_cast_reorder(const void* from, DType from_type, void* to, DType to_type, const Strides& source,
-                         const Strides& target, std::int64_t elements, cudaStream_t stream) {
+                         const Strides& target, std::int64_t elements, const LaunchStream& stream) {
     const auto axes = axes_of(source, target);
     with_type(from_type, [&](auto source_element) {
         using From = decltype(source_element);
         with_type(to_type, [&](auto target_element) {
             using To = decltype(target_element);
-            cast_reorder_kernel<<<blocks_for(elements, threads), threads, 0, stream>>>(
-                static_cast<const From*>(from), static_cast<To*>(to), axes, elements);
+            enqueue(cast_reorder_kernel<From, To>, dim3(blocks_for(elements, threads)), dim3(threads), 0, stream,
+                    static_cast<const From*>(from), static_cast<To*>(to), axes, elements);
         });
     });
 }

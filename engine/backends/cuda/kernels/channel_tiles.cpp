@@ -48,11 +48,7 @@ std::int64_t useful_slices(const ChannelTiles& t) {
 
 } // namespace
 
-Machine machine_of(int multiprocessors, int architecture) {
-    return {multiprocessors, architecture >= 90}; // as wait_for_first() is compiled
-}
-
-ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes, const Machine& machine) {
+ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes, int multiprocessors) {
     auto t = uncut(rows, channels, pitch);
     // One launch: narrow tiles, so that there are many blocks, but of whole 32-byte sectors.
     cut_channels(t, 8 * bytes >= 64 ? 1 : 2);
@@ -61,16 +57,27 @@ ChannelTiles cut_reduction(std::int64_t rows, int channels, int pitch, int bytes
         t.once = true;
         return t;
     }
-    t.overlapped = machine.overlaps_launches;
     cut_channels(t, most_tile_groups);
-    cut_rows(t, std::min({useful_slices(t), most_slices, ceil_divide(2 * machine.multiprocessors, t.tiles)}));
+    cut_rows(t, std::min({useful_slices(t), most_slices, ceil_divide(2 * multiprocessors, t.tiles)}));
     return t;
 }
 
-ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, const Machine& machine) {
+ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, int multiprocessors) {
     auto t = uncut(rows, channels, pitch);
     cut_channels(t, most_tile_groups);
-    cut_rows(t, std::min<std::int64_t>({useful_slices(t), ceil_divide(4 * machine.multiprocessors, t.tiles), 65535}));
+    cut_rows(t, std::min<std::int64_t>({useful_slices(t), ceil_divide(4 * multiprocessors, t.tiles), 65535}));
+    return t;
+}
+
+ChannelTiles narrowed(ChannelTiles t) {
+    t.groups = 1;
+    t.tiles = t.pitch / 8;
+    return t;
+}
+
+ChannelTiles one_slice(ChannelTiles t) {
+    t.slice_rows = t.rows;
+    t.slices = 1;
     return t;
 }
 

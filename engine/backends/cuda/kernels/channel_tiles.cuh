@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/cuda/error.h"
 #include "backends/cuda/kernels/channel_tiles.h"
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/packed.cuh"
 
 /// The device's side of channel_tiles.h: who reads what, and how the results of threads and slices are
@@ -90,17 +90,26 @@ struct ReductionMemory {
 /// threads below `width`, the number of columns.
 template <class Meaning, class Source>
 __device__ Partial merge_all(int count, int width, float n, ReductionMemory& memory, Source source) {
+    constexpr int some = 8; // on their way together
     const int thread = static_cast<int>(threadIdx.x);
     const int column = thread % width, part = thread / width;
     int parts = min(tile_threads / width, count);
     Partial first, sum;
     if (part < parts) {
         first = source(0, column).known;
-#pragma unroll 4
-        for (int i = part; i < count; i += parts) {
-            const Partial p = Meaning::enter(source(i, column), first);
-            sum.a += p.a;
-            sum.b += p.b;
+        for (int begin = part; begin < count; begin += some * parts) {
+            Piece pieces[some];
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                if (begin + u * parts < count)
+                    pieces[u] = source(begin + u * parts, column);
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                if (begin + u * parts < count) {
+                    const Partial p = Meaning::enter(pieces[u], first);
+                    sum.a += p.a;
+                    sum.b += p.b;
+                }
         }
     }
     while (parts > 1) {
@@ -160,36 +169,12 @@ __device__ Partial merge_partials(const ChannelTiles& t, const float* partials, 
     });
 }
 
-/// In the first of two launches: the second may take its place on the chip from now on.
-__device__ inline void let_next_begin() {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-/// In the second: waits until the first has ended and all that it wrote can be read.
-__device__ inline void wait_for_first() {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
-/// Launches one block a tile and slice. `second`: the kernel calls wait_for_first() before it
-/// reads or writes anything.
+/// Launches one block a tile and slice.
 template <class... Parameters, class... Given>
-void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, bool second, cudaStream_t stream,
+void launch_tiles(void (*kernel)(Parameters...), const ChannelTiles& t, const LaunchStream& stream,
                   const Given&... given) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(t.tiles), static_cast<unsigned>(t.slices));
-    config.blockDim = dim3(tile_threads);
-    config.stream = stream;
-    cudaLaunchAttribute attribute{};
-    if (second && t.overlapped) {
-        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute.val.programmaticStreamSerializationAllowed = 1;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
-    }
-    ESPALIER_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(given)...));
+    enqueue(kernel, dim3(static_cast<unsigned>(t.tiles), static_cast<unsigned>(t.slices)), dim3(tile_threads), 0,
+            stream, given...);
 }
 
 } // namespace espalier::cuda

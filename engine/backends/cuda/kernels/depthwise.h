@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cuda/kernels/launch_stream.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -28,17 +29,42 @@ struct Depthwise {
 
 /// y = act(conv(x, filter) + bias); `bias` [C] or null.
 void launch_depthwise(const Depthwise& shape, const void* x, const void* filter, const float* bias, bool relu, void* y,
-                      cudaStream_t stream);
+                      const LaunchStream& stream);
 
 /// gx from gy. With a bias it is the transposed convolution: gx + bias.
 void launch_depthwise_input_gradient(const Depthwise& shape, const void* gy, const void* filter, const float* bias,
-                                     void* gx, cudaStream_t stream);
+                                     void* gx, const LaunchStream& stream);
 
 /// Bytes of scratch memory for the sums of the blocks.
 [[nodiscard]] std::size_t depthwise_weight_gradient_workspace(const Depthwise& shape);
 /// gw [R,S,C] of type `gw_type`.
 void launch_depthwise_weight_gradient(const Depthwise& shape, const void* x, const void* gy, float* workspace, void* gw,
-                                      DType gw_type, cudaStream_t stream);
+                                      DType gw_type, const LaunchStream& stream);
+
+/// What a depthwise convolution reads through: v = (x - mean) inv_std weight + bias if `mean` is given, then max(v, 0)
+/// if `relu`; padding comes behind it. Vectors are [C] with zeros for padding channels.
+struct DepthwiseInput {
+    const void* x = nullptr;
+    const float* mean = nullptr;
+    const float* inv_std = nullptr;
+    const float* weight = nullptr; ///< null: 1
+    const float* bias = nullptr;   ///< null: 0
+    bool relu = false;
+};
+
+/// Whether the kernels below serve a shape: stride 1 without dilation, 3x3 or 5x5, and so few blocks that their sums
+/// are soon merged.
+[[nodiscard]] bool reads_through(const Depthwise& shape);
+/// y = conv(v, filter).
+void launch_depthwise(const Depthwise& shape, const DepthwiseInput& input, const void* filter, void* y,
+                      const LaunchStream& stream);
+/// gx = the gradient of v before its ReLU. With a mean partials[blocks][2][C] = sums of gx and of gx (x - mean) over
+/// the share of each block, for launch_batch_norm_sums_end.
+void launch_depthwise_input_gradient(const Depthwise& shape, const void* gy, const DepthwiseInput& input,
+                                     const void* filter, void* gx, float* partials, const LaunchStream& stream);
+[[nodiscard]] std::int64_t depthwise_input_gradient_blocks(const Depthwise& shape);
+void launch_depthwise_weight_gradient(const Depthwise& shape, const DepthwiseInput& input, const void* gy,
+                                      float* workspace, void* gw, DType gw_type, const LaunchStream& stream);
 
 /// "3x3 stride 2", for the names of kernels.
 [[nodiscard]] std::string window_text(const Depthwise& shape);

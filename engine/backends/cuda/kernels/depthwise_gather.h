@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cuda/kernels/depthwise.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -22,7 +23,12 @@ struct Gather {
     DType type = DType::f32;
 };
 
+/// The input gradient of a depthwise convolution of stride 1.
+[[nodiscard]] Gather input_gradient_gather(const Depthwise& shape);
+/// The convolution itself.
+[[nodiscard]] Gather forward_gather(const Depthwise& shape, bool relu);
+
 void launch_gather(const Gather& gather, const void* in, const void* filter, const float* bias, void* out,
-                   cudaStream_t stream);
+                   const LaunchStream& stream);
 
 } // namespace espalier::cuda

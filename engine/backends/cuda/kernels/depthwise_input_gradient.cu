@@ -2,6 +2,7 @@
 #include "backends/cuda/kernels/depthwise.h"
 #include "backends/cuda/kernels/depthwise_gather.h"
 #include "backends/cuda/kernels/depthwise_tile.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 
 namespace espalier::cuda {
 namespace {
@@ -21,8 +22,7 @@ struct Plan {
 /// padding's parity, which says whether a pair begins with an even u.
 template <class T, int K, int Dilation, int Odd, int Pairs>
 __global__ void __launch_bounds__(most_threads)
-    stride_2_kernel(const T* __restrict__ gy, const T* __restrict__ filter, const float* __restrict__ bias,
-                    T* __restrict__ gx, const Plan plan) {
+    stride_2_kernel(const T* gy, const T* filter, const float* bias, T* gx, const Plan plan) {
     constexpr int reach = Dilation == 1 ? (K - 1) / 2 : K - 1; // gy(m - reach) ... gy(m) meet u = 2m and 2m + 1
     constexpr int window = Pairs + reach + Odd;
     extern __shared__ float4 weights[]; // [K*K][lanes]
@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(most_threads)
         for (int i = 0; i < window; ++i)
             row[i] = valid >> i & 1U ? load_packed4(from + i * plan.pitch) : Packed4<T>{};
     };
+    take_turn();
     constexpr int ahead = rows_ahead<T>(window, reach + 1);
     Packed4<T> rows[ahead + 1][window];
 #pragma unroll
@@ -103,9 +104,9 @@ __global__ void __launch_bounds__(most_threads)
 
 /// Any window: four channels of one pixel a thread.
 template <class T>
-__global__ void any_input_gradient_kernel(const T* __restrict__ gy, const T* __restrict__ filter,
-                                          const float* __restrict__ bias, T* __restrict__ gx, const Depthwise d) {
+__global__ void any_input_gradient_kernel(const T* gy, const T* filter, const float* bias, T* gx, const Depthwise d) {
     const std::int64_t vectors = d.channels / 4, count = d.n * d.x[0] * d.x[1] * vectors;
+    take_turn();
     for (auto i = grid_index(); i < count; i += grid_size()) {
         const auto channel = i % vectors * 4;
         auto rest = i / vectors;
@@ -142,7 +143,7 @@ struct Pointers {
 };
 
 template <class T, int K, int Dilation, int Odd>
-void launch(const Depthwise& d, const Pointers& at, cudaStream_t stream) {
+void launch(const Depthwise& d, const Pointers& at, const LaunchStream& stream) {
     constexpr int pairs = 4;
     Plan plan;
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
@@ -153,13 +154,13 @@ void launch(const Depthwise& d, const Pointers& at, cudaStream_t stream) {
     plan.chunks = Chunks(d.n, d.x[0], (d.x[1] + 1) / 2, pairs, 1);
     plan.tile = Tile(d.channels, threads_for(plan.chunks.count * (d.channels / 4), most_threads));
     const dim3 grid((plan.chunks.count + plan.tile.pixels - 1) / plan.tile.pixels, plan.tile.slabs);
-    stride_2_kernel<T, K, Dilation, Odd, pairs>
-        <<<grid, plan.tile.width * plan.tile.pixels, K * K * plan.tile.width * sizeof(float4), stream>>>(
-            static_cast<const T*>(at.gy), static_cast<const T*>(at.filter), at.bias, static_cast<T*>(at.gx), plan);
+    enqueue(stride_2_kernel<T, K, Dilation, Odd, pairs>, grid, dim3(plan.tile.width * plan.tile.pixels),
+            K * K * plan.tile.width * sizeof(float4), stream, static_cast<const T*>(at.gy),
+            static_cast<const T*>(at.filter), at.bias, static_cast<T*>(at.gx), plan);
 }
 
 template <class T, int K>
-void launch_stride_2(const Depthwise& d, const Pointers& at, cudaStream_t stream) {
+void launch_stride_2(const Depthwise& d, const Pointers& at, const LaunchStream& stream) {
     const bool odd = d.padding[1] % 2 != 0;
     if (d.dilation[0] == 1)
         odd ? launch<T, K, 1, 1>(d, at, stream) : launch<T, K, 1, 0>(d, at, stream);
@@ -179,25 +180,27 @@ bool is_unrolled(const Depthwise& d) {
 
 } // namespace
 
+Gather input_gradient_gather(const Depthwise& d) {
+    Pair padding{};
+    for (std::size_t axis = 0; axis < 2; ++axis)
+        padding[axis] = (d.kernel[axis] - 1) * d.dilation[axis] - d.padding[axis];
+    return {.n = d.n,
+            .in = d.y,
+            .out = d.x,
+            .channels = d.channels,
+            .kernel = d.kernel,
+            .stride = d.stride,
+            .padding = padding,
+            .dilation = d.dilation,
+            .flip = true,
+            .relu = false,
+            .type = d.type};
+}
+
 void launch_depthwise_input_gradient(const Depthwise& d, const void* gy, const void* filter, const float* bias,
-                                     void* gx, cudaStream_t stream) {
-    if (d.stride == Pair{1, 1}) {
-        Pair padding{};
-        for (std::size_t axis = 0; axis < 2; ++axis)
-            padding[axis] = (d.kernel[axis] - 1) * d.dilation[axis] - d.padding[axis];
-        return launch_gather({.n = d.n,
-                              .in = d.y,
-                              .out = d.x,
-                              .channels = d.channels,
-                              .kernel = d.kernel,
-                              .stride = d.stride,
-                              .padding = padding,
-                              .dilation = d.dilation,
-                              .flip = true,
-                              .relu = false,
-                              .type = d.type},
-                             gy, filter, bias, gx, stream);
-    }
+                                     void* gx, const LaunchStream& stream) {
+    if (d.stride == Pair{1, 1})
+        return launch_gather(input_gradient_gather(d), gy, filter, bias, gx, stream);
     const Pointers at{gy, filter, bias, gx};
     with_type(d.type, [&](auto element) {
         using T = decltype(element);
@@ -211,9 +214,9 @@ void launch_depthwise_input_gradient(const Depthwise& d, const void* gy, const v
                 return launch_stride_2<T, 7>(d, at, stream);
             }
         }
-        any_input_gradient_kernel<<<blocks_for(d.n * d.x[0] * d.x[1] * d.channels / 4, most_threads), most_threads, 0,
-                                    stream>>>(static_cast<const T*>(gy), static_cast<const T*>(filter), bias,
-                                              static_cast<T*>(gx), d);
+        enqueue(any_input_gradient_kernel<T>, dim3(blocks_for(d.n * d.x[0] * d.x[1] * d.channels / 4, most_threads)),
+                dim3(most_threads), 0, stream, static_cast<const T*>(gy), static_cast<const T*>(filter), bias,
+                static_cast<T*>(gx), d);
     });
 }
 

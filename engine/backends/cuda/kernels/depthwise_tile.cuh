@@ -79,7 +79,7 @@ constexpr int rows_ahead(int window, int rows) {
 /// Copies the taps of a block's channels into shared memory, [K*K][lanes], turned by half a circle if asked for, and
 /// waits for all threads.
 template <int K, class T>
-__device__ void stage_filter(const T* __restrict__ filter, float4* weights, const Tile& tile, int pitch, bool flip) {
+__device__ void stage_filter(const T* filter, float4* weights, const Tile& tile, int pitch, bool flip) {
     const std::uint32_t lanes = tile.lanes.value();
 #pragma unroll 4
     for (std::uint32_t i = threadIdx.x; i < K * K * lanes; i += blockDim.x) {

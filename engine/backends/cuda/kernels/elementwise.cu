@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/common.cuh"
 #include "backends/cuda/kernels/elementwise.h"
+#include "backends/cuda/kernels/overlap.cuh"
 
 namespace espalier::cuda {
 namespace {
@@ -12,6 +13,7 @@ constexpr int threads = 256;
 template <class T, class Body>
 __global__ void map1_kernel(const T* x, T* y, std::int64_t count, Body body) {
     const auto eights = count / 8;
+    take_turn();
     for (auto i = grid_index(); i < eights; i += grid_size()) {
         Eight e = load8(x + 8 * i);
 #pragma unroll
@@ -26,6 +28,7 @@ __global__ void map1_kernel(const T* x, T* y, std::int64_t count, Body body) {
 template <class T, class Body>
 __global__ void map2_kernel(const T* a, const T* b, T* y, std::int64_t count, Body body) {
     const auto eights = count / 8;
+    take_turn();
     for (auto i = grid_index(); i < eights; i += grid_size()) {
         Eight e = load8(a + 8 * i);
         const Eight f = load8(b + 8 * i);
@@ -58,6 +61,7 @@ struct Summands {
 template <class T>
 __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
     const auto eights = count / 8;
+    take_turn();
     for (auto i = grid_index(); i < eights; i += grid_size()) {
         Eight sum = load8(s.x[0] + 8 * i);
         for (int k = 1; k < s.count; ++k) {
@@ -80,59 +84,71 @@ __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
     }
 }
 
+/// Rows of `pitch` elements, of which `channels` are real and the others zero; a pitch beyond is a multiple of eight.
 template <class T>
 __global__ void constant_kernel(T* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count) {
-    for (auto i = grid_index(); i < count; i += grid_size())
-        y[i] = from_float<T>(channels == pitch || i % pitch < channels ? value : 0.0F);
+    const auto eights = count / 8;
+    take_turn();
+    for (auto i = grid_index(); i < eights; i += grid_size()) {
+        const auto first = channels == pitch ? 0 : 8 * i % pitch;
+        Eight e;
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+            e.v[j] = channels == pitch || first + j < channels ? value : 0.0F;
+        store8(y + 8 * i, e);
+    }
+    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
+        y[i] = from_float<T>(value);
 }
 
 unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, threads); }
 
 } // namespace
 
-void launch_relu(const void* x, void* y, std::int64_t count, DType type, cudaStream_t stream) {
+void launch_relu(const void* x, void* y, std::int64_t count, DType type, const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(x), static_cast<T*>(y), count,
-                                                                 Relu{});
+        enqueue(map1_kernel<T, Relu>, dim3(eight_blocks(count)), dim3(threads), 0, stream, static_cast<const T*>(x),
+                static_cast<T*>(y), count, Relu{});
     });
 }
 
 void launch_relu_gradient(const void* y, const void* gy, void* gx, std::int64_t count, DType type,
-                          cudaStream_t stream) {
+                          const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        map2_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(y), static_cast<const T*>(gy),
-                                                                 static_cast<T*>(gx), count, Mask{});
+        enqueue(map2_kernel<T, Mask>, dim3(eight_blocks(count)), dim3(threads), 0, stream, static_cast<const T*>(y),
+                static_cast<const T*>(gy), static_cast<T*>(gx), count, Mask{});
     });
 }
 
 void launch_add(const std::vector<const void*>& x, void* y, bool relu, std::int64_t count, DType type,
-                cudaStream_t stream) {
+                const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
         Summands<T> summands{};
         summands.count = static_cast<int>(x.size());
         for (std::size_t i = 0; i < x.size(); ++i)
             summands.x[i] = static_cast<const T*>(x[i]);
-        add_kernel<<<eight_blocks(count), threads, 0, stream>>>(summands, static_cast<T*>(y), relu, count);
+        enqueue(add_kernel<T>, dim3(eight_blocks(count)), dim3(threads), 0, stream, summands, static_cast<T*>(y), relu,
+                count);
     });
 }
 
-void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, cudaStream_t stream) {
+void launch_scale(const void* x, const float* c, void* y, std::int64_t count, DType type, const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        map1_kernel<<<eight_blocks(count), threads, 0, stream>>>(static_cast<const T*>(x), static_cast<T*>(y), count,
-                                                                 Scale{c});
+        enqueue(map1_kernel<T, Scale>, dim3(eight_blocks(count)), dim3(threads), 0, stream, static_cast<const T*>(x),
+                static_cast<T*>(y), count, Scale{c});
     });
 }
 
 void launch_constant(void* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count, DType type,
-                     cudaStream_t stream) {
+                     const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        constant_kernel<<<blocks_for(count, threads), threads, 0, stream>>>(static_cast<T*>(y), value, channels, pitch,
-                                                                            count);
+        enqueue(constant_kernel<T>, dim3(eight_blocks(count)), dim3(threads), 0, stream, static_cast<T*>(y), value,
+                channels, pitch, count);
     });
 }
 

@@ -154,22 +154,26 @@ __device__ Affine finish_statistics(const NormalizeRows& rows, const BatchStatis
 template <class T>
 __global__ void __launch_bounds__(tile_threads, 2) moments_kernel(const T* x, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
-    let_next_begin();
     const auto p = place_of(t);
+    take_turn();
     Eight mean, squares;
     thread_moments(x, t, p, mean, squares);
     store_partial(t, p, merge_lanes<Moments>(t, p, mean, squares, memory), partials);
 }
 
+/// `from`: how the rows were cut that the partials are of.
 template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
-    normalize_end_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t, const float* partials) {
+    normalize_end_kernel(NormalizeRows rows, BatchStatistics statistics, ChannelTiles t, ChannelTiles from,
+                         const float* partials) {
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
     const auto p = place_of(t);
-    wait_for_first();
-    const auto moments = merge_partials<Moments>(t, partials, memory);
-    apply_rows<T>(rows, t, p, finish_statistics(rows, statistics, t, p, moments, affine));
+    take_turn();
+    const auto moments = merge_partials<Moments>(from, partials, memory);
+    const auto coefficients = finish_statistics(rows, statistics, t, p, moments, affine);
+    if (rows.y != nullptr)
+        apply_rows<T>(rows, t, p, coefficients);
 }
 
 /// Both in one, where a tile has one slice. The second reading finds x in the cache.
@@ -179,6 +183,7 @@ __global__ void __launch_bounds__(tile_threads, 2)
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
     const auto p = place_of(t);
+    take_turn();
     Eight mean, squares;
     thread_moments(static_cast<const T*>(rows.x), t, p, mean, squares);
     const auto moments = merge_lanes<Moments>(t, p, mean, squares, memory);
@@ -189,6 +194,7 @@ template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
     normalize_kernel(NormalizeRows rows, const float* mean, const float* spread, float eps, ChannelTiles t) {
     const auto p = place_of(t);
+    take_turn();
     if (!p.active)
         return;
     Affine affine{load8(mean + p.channel), load8(spread + p.channel), {}};
@@ -209,36 +215,44 @@ __global__ void __launch_bounds__(tile_threads, 2)
 
 } // namespace
 
-void launch_batch_moments(const void* x, DType type, const ChannelTiles& t, float* partials, cudaStream_t stream) {
+void launch_batch_moments(const void* x, DType type, const ChannelTiles& t, float* partials,
+                          const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        launch_tiles(moments_kernel<T>, t, false, stream, static_cast<const T*>(x), t, partials);
+        launch_tiles(moments_kernel<T>, t, stream, static_cast<const T*>(x), t, partials);
     });
 }
 
 void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
-                           const float* partials, cudaStream_t stream) {
+                           const ChannelTiles& from, const float* partials, const LaunchStream& stream) {
+    auto source = narrowed(from);
+    if (rows.y != nullptr) {
+        source.groups = t.groups;
+        source.tiles = t.tiles;
+    }
+    const auto target = rows.y != nullptr ? t : one_slice(source);
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_end_kernel<decltype(element)>, t, true, stream, rows, statistics, t, partials);
+        launch_tiles(normalize_end_kernel<decltype(element)>, target, stream, rows, statistics, target, source,
+                     partials);
     });
 }
 
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
-                       float* partials, cudaStream_t stream) {
+                       float* partials, const LaunchStream& stream) {
     if (!t.once) {
         launch_batch_moments(rows.x, rows.type, t, partials, stream);
-        launch_batch_norm_end(rows, statistics, t, partials, stream);
+        launch_batch_norm_end(rows, statistics, t, t, partials, stream.behind());
         return;
     }
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_once_kernel<decltype(element)>, t, false, stream, rows, statistics, t);
+        launch_tiles(normalize_once_kernel<decltype(element)>, t, stream, rows, statistics, t);
     });
 }
 
 void launch_normalize(const NormalizeRows& rows, const float* mean, const float* spread, float eps,
-                      const ChannelTiles& t, cudaStream_t stream) {
+                      const ChannelTiles& t, const LaunchStream& stream) {
     with_type(rows.type, [&](auto element) {
-        launch_tiles(normalize_kernel<decltype(element)>, t, false, stream, rows, mean, spread, eps, t);
+        launch_tiles(normalize_kernel<decltype(element)>, t, stream, rows, mean, spread, eps, t);
     });
 }
 

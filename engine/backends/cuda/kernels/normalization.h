@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/channel_tiles.h"
+#include "backends/cuda/kernels/launch_stream.h"
 #include "backends/cuda/kernels/plain_channels.h"
 #include "base/dtype.h"
 
@@ -37,16 +38,18 @@ struct BatchStatistics {
 
 /// Two launches, or one. `partials` has partial_floats(tiles).
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& tiles,
-                       float* partials, cudaStream_t stream);
+                       float* partials, const LaunchStream& stream);
 /// The first of the two: partials[slices][2][pitch] = means, and sums of squared distances from them, of each slice.
-void launch_batch_moments(const void* x, DType type, const ChannelTiles& tiles, float* partials, cudaStream_t stream);
-/// The second: whoever made the partials.
+void launch_batch_moments(const void* x, DType type, const ChannelTiles& tiles, float* partials,
+                          const LaunchStream& stream);
+/// The second, whoever made the partials, of slices as `from` says; `tiles` cut y. Without a y it leaves the statistics
+/// alone.
 void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& tiles,
-                           const float* partials, cudaStream_t stream);
+                           const ChannelTiles& from, const float* partials, const LaunchStream& stream);
 
 /// With given statistics. `spread` is inv_std, or the variance if `eps` is above 0.
 void launch_normalize(const NormalizeRows& rows, const float* mean, const float* spread, float eps,
-                      const ChannelTiles& tiles, cudaStream_t stream);
+                      const ChannelTiles& tiles, const LaunchStream& stream);
 
 /// Gradients of NormalizeRows through the batch's statistics. gx may be x, gy or y; gresidual gy or y, if gx is not.
 struct NormalizeGradient {
@@ -64,11 +67,15 @@ struct NormalizeGradient {
 };
 
 void launch_batch_norm_gradient(const NormalizeGradient& gradient, const ChannelTiles& tiles, float* partials,
-                                cudaStream_t stream);
+                                const LaunchStream& stream);
+/// The second of its two launches, without a gx: gweight and gbias from partials[slices][2][pitch] = sums of gy and of
+/// gy (x - mean) of each slice, whoever made them.
+void launch_batch_norm_sums_end(const NormalizeGradient& gradient, const ChannelTiles& tiles, const float* partials,
+                                const LaunchStream& stream);
 
 /// result[pitch] = sum of x over the rows. One launch or two.
 void launch_channel_sum(const void* x, float* result, DType type, const ChannelTiles& tiles, float* partials,
-                        cudaStream_t stream);
+                        const LaunchStream& stream);
 
 /// The same ops on row-major x [outer, channels, inner]; partials has partial_floats(shape).
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const PlainChannels& shape,

@@ -9,8 +9,8 @@ namespace {
 template <class T>
 inline constexpr int rows_at_once = sizeof(T) == 2 ? 2 : 1;
 
-/// Calls visit(place, x, gy) for every eight of this thread's rows, gy masked by y > 0 where that is asked. Some rows are
-/// read before the first is visited, so that a visit may write what it was given.
+/// Calls visit(place, x, gy) for every eight of this thread's rows, gy masked by y > 0 where that is asked. Some rows
+/// are read before the first is visited, so that a visit may write what it was given.
 template <class T, bool masked, class Visit>
 __device__ void visit_rows(const T* x, const T* gy, const T* y, const ChannelTiles& t, const Place& p, Visit visit) {
     constexpr int some = rows_at_once<T>;
@@ -139,8 +139,8 @@ template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
     gradient_sums_kernel(NormalizeGradient g, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
-    let_next_begin();
     const auto p = place_of(t);
+    take_turn();
     store_partial(t, p, sum_slice<T>(g, t, p, memory), partials);
 }
 
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(tile_threads, 2)
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
-    wait_for_first();
+    take_turn();
     finish_sums(g, t, p, merge_partials<Sums>(t, partials, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
 }
@@ -160,6 +160,7 @@ __global__ void __launch_bounds__(tile_threads) gradient_once_kernel(NormalizeGr
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
+    take_turn();
     finish_sums(g, t, p, sum_slice<T>(g, t, p, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
 }
@@ -199,48 +200,61 @@ template <class T>
 __global__ void __launch_bounds__(tile_threads, 2) channel_sum_kernel(const T* x, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
     const auto p = place_of(t);
+    take_turn();
     store_partial(t, p, sum_slice(x, t, p, memory), partials);
 }
 
 __global__ void __launch_bounds__(tile_threads, 2)
     channel_sum_end_kernel(ChannelTiles t, const float* partials, float* result) {
     __shared__ ReductionMemory memory;
+    take_turn();
     store_sum(t, merge_partials<Sums>(t, partials, memory), result);
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile_threads, 2)
-    channel_sum_once_kernel(const T* x, ChannelTiles t, float* result) {
+__global__ void __launch_bounds__(tile_threads, 2) channel_sum_once_kernel(const T* x, ChannelTiles t, float* result) {
     __shared__ ReductionMemory memory;
     const auto p = place_of(t);
+    take_turn();
     store_sum(t, sum_slice(x, t, p, memory), result);
 }
 
 } // namespace
 
 void launch_batch_norm_gradient(const NormalizeGradient& g, const ChannelTiles& t, float* partials,
-                                cudaStream_t stream) {
+                                const LaunchStream& stream) {
     with_type(g.type, [&](auto element) {
         using T = decltype(element);
         if (t.once) {
-            launch_tiles(gradient_once_kernel<T>, t, false, stream, g, t);
+            launch_tiles(gradient_once_kernel<T>, t, stream, g, t);
             return;
         }
-        launch_tiles(gradient_sums_kernel<T>, t, false, stream, g, t, partials);
-        launch_tiles(gradient_end_kernel<T>, t, true, stream, g, t, partials);
+        launch_tiles(gradient_sums_kernel<T>, t, stream, g, t, partials);
+        if (g.gx == nullptr)
+            launch_batch_norm_sums_end(g, t, partials, stream.behind());
+        else
+            launch_tiles(gradient_end_kernel<T>, t, stream.behind(), g, t, partials);
+    });
+}
+
+void launch_batch_norm_sums_end(const NormalizeGradient& g, const ChannelTiles& t, const float* partials,
+                                const LaunchStream& stream) {
+    const auto from = narrowed(t);
+    with_type(g.type, [&](auto element) {
+        launch_tiles(gradient_end_kernel<decltype(element)>, one_slice(from), stream, g, from, partials);
     });
 }
 
 void launch_channel_sum(const void* x, float* result, DType type, const ChannelTiles& t, float* partials,
-                        cudaStream_t stream) {
+                        const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
         if (t.once) {
-            launch_tiles(channel_sum_once_kernel<T>, t, false, stream, static_cast<const T*>(x), t, result);
+            launch_tiles(channel_sum_once_kernel<T>, t, stream, static_cast<const T*>(x), t, result);
             return;
         }
-        launch_tiles(channel_sum_kernel<T>, t, false, stream, static_cast<const T*>(x), t, partials);
-        channel_sum_end_kernel<<<static_cast<unsigned>(t.tiles), tile_threads, 0, stream>>>(t, partials, result);
+        launch_tiles(channel_sum_kernel<T>, t, stream, static_cast<const T*>(x), t, partials);
+        launch_tiles(channel_sum_end_kernel, one_slice(t), stream.behind(), t, partials, result);
     });
 }
 

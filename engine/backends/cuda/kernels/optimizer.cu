@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/optimizer.h"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/tensor_table.cuh"
 #include "graph/step_block.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace espalier::cuda {
 namespace {
@@ -67,6 +69,7 @@ template <class Table>
 __global__ void __launch_bounds__(threads) sgd_kernel(const __grid_constant__ Table table, SgdSettings s) {
     const auto& entry = table.entry_of_block();
     const auto part = part_of(entry);
+    take_turn();
     float factor;
     if (part.size == 0 || !gradient_factor(s.update, factor))
         return;
@@ -98,6 +101,7 @@ __global__ void __launch_bounds__(threads)
     adam_kernel(const __grid_constant__ Table table, UpdateSettings s, AdamConstants c, bool decoupled) {
     const auto& entry = table.entry_of_block();
     const auto part = part_of(entry);
+    take_turn();
     float factor;
     if (part.size == 0 || !gradient_factor(s, factor))
         return;
@@ -135,6 +139,7 @@ template <class Table>
 __global__ void __launch_bounds__(threads) accumulate_kernel(const __grid_constant__ Table table, const float* step) {
     const auto& entry = table.entry_of_block();
     const auto part = part_of(entry);
+    take_turn();
     if (part.size == 0)
         return;
     Eight sum = part.load(static_cast<DType>(entry.type), entry.at[1]);
@@ -153,6 +158,7 @@ __global__ void __launch_bounds__(threads) squares_kernel(const __grid_constant_
     __shared__ double shared[threads / 32];
     const auto& entry = table.entry_of_block();
     const unsigned begin = (blockIdx.x - entry.first_block) * norm_chunk + 8 * threadIdx.x;
+    take_turn();
     double sum = 0;
 #pragma unroll
     for (unsigned offset = 0; offset < norm_chunk; offset += chunk) {
@@ -174,6 +180,7 @@ constexpr int end_threads = 1024;
 __global__ void __launch_bounds__(end_threads)
     norm_end_kernel(const double* partials, unsigned count, const float* step, float* norm) {
     __shared__ double shared[end_threads / 32];
+    take_turn();
     double sum = 0;
     for (unsigned i = threadIdx.x; i < count; i += end_threads)
         sum += partials[i];
@@ -191,6 +198,7 @@ struct Recorded {
 
 __global__ void record_kernel(const __grid_constant__ Recorded recorded, const float* step, float* history,
                               std::int64_t rows, std::int64_t columns, std::int64_t first) {
+    take_turn();
     const auto row = static_cast<std::int64_t>(step[step_block::history_row]) % rows;
     history[row * columns + first + threadIdx.x] = *recorded.values[threadIdx.x];
 }
@@ -209,13 +217,16 @@ std::int64_t count_of_update(const TrainedTensor& tensor) { return tensor.gradie
 
 } // namespace
 
-void launch_sgd(std::span<const TrainedTensor> tensors, const SgdSettings& settings, cudaStream_t stream) {
+void launch_sgd(std::span<const TrainedTensor> tensors, const SgdSettings& settings, const LaunchStream& stream) {
     for_each_table<3>(
         tensors, chunk, count_of_update, [](auto& entry, const TrainedTensor& t) { fill_update(entry, t, 1); },
-        [&](const auto& table, unsigned blocks) { sgd_kernel<<<blocks, threads, 0, stream>>>(table, settings); });
+        [&](const auto& table, unsigned blocks) {
+            enqueue(sgd_kernel<std::remove_cvref_t<decltype(table)>>, dim3(blocks), dim3(threads), 0, stream, table,
+                    settings);
+        });
 }
 
-void launch_adam(std::span<const TrainedTensor> tensors, const AdamSettings& settings, cudaStream_t stream) {
+void launch_adam(std::span<const TrainedTensor> tensors, const AdamSettings& settings, const LaunchStream& stream) {
     const AdamConstants constants{static_cast<float>(settings.beta1),
                                   static_cast<float>(settings.beta2),
                                   static_cast<float>(1.0 - settings.beta1),
@@ -226,11 +237,12 @@ void launch_adam(std::span<const TrainedTensor> tensors, const AdamSettings& set
     for_each_table<5>(
         tensors, chunk, count_of_update, [](auto& entry, const TrainedTensor& t) { fill_update(entry, t, 3); },
         [&](const auto& table, unsigned blocks) {
-            adam_kernel<<<blocks, threads, 0, stream>>>(table, settings.update, constants, settings.decoupled);
+            enqueue(adam_kernel<std::remove_cvref_t<decltype(table)>>, dim3(blocks), dim3(threads), 0, stream, table,
+                    settings.update, constants, settings.decoupled);
         });
 }
 
-void launch_accumulate(std::span<const AccumulatedTensor> tensors, const float* step, cudaStream_t stream) {
+void launch_accumulate(std::span<const AccumulatedTensor> tensors, const float* step, const LaunchStream& stream) {
     for_each_table<2>(
         tensors, chunk, [](const AccumulatedTensor& t) { return t.gradient.count; },
         [](auto& entry, const AccumulatedTensor& t) {
@@ -238,13 +250,16 @@ void launch_accumulate(std::span<const AccumulatedTensor> tensors, const float* 
             entry.at[1] = const_cast<void*>(t.gradient.data);
             entry.type = static_cast<unsigned>(t.gradient.type);
         },
-        [&](const auto& table, unsigned blocks) { accumulate_kernel<<<blocks, threads, 0, stream>>>(table, step); });
+        [&](const auto& table, unsigned blocks) {
+            enqueue(accumulate_kernel<std::remove_cvref_t<decltype(table)>>, dim3(blocks), dim3(threads), 0, stream,
+                    table, step);
+        });
 }
 
 std::int64_t norm_partials(std::int64_t count) { return (count + norm_chunk - 1) / norm_chunk; }
 
 void launch_gradient_norm(std::span<const GradientTensor> gradients, const float* step, double* partials, float* norm,
-                          cudaStream_t stream) {
+                          const LaunchStream& stream) {
     unsigned written = 0;
     for_each_table<1>(
         gradients, norm_chunk, [](const GradientTensor& g) { return g.count; },
@@ -253,18 +268,19 @@ void launch_gradient_norm(std::span<const GradientTensor> gradients, const float
             entry.type = static_cast<unsigned>(g.type);
         },
         [&](const auto& table, unsigned blocks) {
-            squares_kernel<<<blocks, threads, 0, stream>>>(table, partials + written);
+            enqueue(squares_kernel<std::remove_cvref_t<decltype(table)>>, dim3(blocks), dim3(threads), 0, stream, table,
+                    partials + written);
             written += blocks;
         });
-    norm_end_kernel<<<1, end_threads, 0, stream>>>(partials, written, step, norm);
+    enqueue(norm_end_kernel, dim3(1), dim3(end_threads), 0, stream.behind(), partials, written, step, norm);
 }
 
 void launch_record(std::span<const float* const> values, const float* step, float* history, std::int64_t rows,
-                   std::int64_t columns, std::int64_t first, cudaStream_t stream) {
+                   std::int64_t columns, std::int64_t first, const LaunchStream& stream) {
     Recorded recorded{};
     std::copy(values.begin(), values.end(), recorded.values);
-    record_kernel<<<1, static_cast<unsigned>(values.size()), 0, stream>>>(recorded, step, history, rows, columns,
-                                                                          first);
+    enqueue(record_kernel, dim3(1), dim3(static_cast<unsigned>(values.size())), 0, stream, recorded, step, history,
+            rows, columns, first);
 }
 
 } // namespace espalier::cuda

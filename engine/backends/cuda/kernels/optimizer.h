@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cuda/kernels/launch_stream.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -48,26 +49,26 @@ struct AdamSettings {
     bool decoupled = false;
 };
 
-void launch_sgd(std::span<const TrainedTensor> tensors, const SgdSettings& settings, cudaStream_t stream);
-void launch_adam(std::span<const TrainedTensor> tensors, const AdamSettings& settings, cudaStream_t stream);
+void launch_sgd(std::span<const TrainedTensor> tensors, const SgdSettings& settings, const LaunchStream& stream);
+void launch_adam(std::span<const TrainedTensor> tensors, const AdamSettings& settings, const LaunchStream& stream);
 
 struct AccumulatedTensor {
     GradientTensor gradient;
     float* sum = nullptr;
 };
 /// sum = gradient in the first micro-step, sum + gradient after.
-void launch_accumulate(std::span<const AccumulatedTensor> tensors, const float* step, cudaStream_t stream);
+void launch_accumulate(std::span<const AccumulatedTensor> tensors, const float* step, const LaunchStream& stream);
 
 /// Doubles that launch_gradient_norm needs for a tensor of that many elements.
 [[nodiscard]] std::int64_t norm_partials(std::int64_t count);
 /// norm = sqrt(sum g^2) / (loss_scale micro_steps), in two stages of fixed order.
 void launch_gradient_norm(std::span<const GradientTensor> gradients, const float* step, double* partials, float* norm,
-                          cudaStream_t stream);
+                          const LaunchStream& stream);
 
 inline constexpr std::size_t most_recorded = 256;
 /// history[history_row mod rows, first + i] = values[i]; at most `most_recorded` in one launch. The history has
 /// `columns` values a row.
 void launch_record(std::span<const float* const> values, const float* step, float* history, std::int64_t rows,
-                   std::int64_t columns, std::int64_t first, cudaStream_t stream);
+                   std::int64_t columns, std::int64_t first, const LaunchStream& stream);
 
 } // namespace espalier::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/common.cuh"
 #include "backends/cuda/kernels/divisor.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/packed.cuh"
 #include "backends/cuda/kernels/pooling.h"
 
@@ -156,6 +157,7 @@ __device__ void store_places(std::uint8_t* p, const int (&place)[8]) {
 template <int size, class T>
 __global__ void __launch_bounds__(threads)
     max_pool_kernel(const T* x, T* y, std::uint8_t* argmax, PoolingShape s, Items items) {
+    take_turn();
     const std::uint32_t index = blockIdx.x * threads + threadIdx.x;
     if (index >= items.count)
         return;
@@ -189,6 +191,7 @@ __global__ void __launch_bounds__(threads)
 template <int most, class T>
 __global__ void __launch_bounds__(threads)
     max_pool_gradient_kernel(const T* gy, const std::uint8_t* argmax, T* gx, PoolingShape s, Items items) {
+    take_turn();
     const std::uint32_t index = blockIdx.x * threads + threadIdx.x;
     if (index >= items.count)
         return;
@@ -214,6 +217,7 @@ __global__ void __launch_bounds__(threads)
 
 template <int size, class T>
 __global__ void __launch_bounds__(threads) avg_pool_kernel(const T* x, T* y, PoolingShape s, Items items) {
+    take_turn();
     const std::uint32_t index = blockIdx.x * threads + threadIdx.x;
     if (index >= items.count)
         return;
@@ -233,6 +237,7 @@ __global__ void __launch_bounds__(threads) avg_pool_kernel(const T* x, T* y, Poo
 
 template <int most, class T>
 __global__ void __launch_bounds__(threads) avg_pool_gradient_kernel(const T* gy, T* gx, PoolingShape s, Items items) {
+    take_turn();
     const std::uint32_t index = blockIdx.x * threads + threadIdx.x;
     if (index >= items.count)
         return;
@@ -260,6 +265,7 @@ __global__ void __launch_bounds__(threads)
     const int thread = static_cast<int>(threadIdx.x);
     const int column = thread % columns, lane = thread / columns, lanes = threads / columns;
     const int group = first + column;
+    take_turn();
     Eight sum{};
     if (group < s.groups && lane < lanes) {
         const T* image = x + 8 * (n * s.pixels * s.groups + group);
@@ -289,6 +295,7 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 __global__ void __launch_bounds__(threads)
     global_avg_pool_gradient_kernel(const T* gy, T* gx, GlobalPoolingShape s, Items items) {
+    take_turn();
     const std::uint32_t index = blockIdx.x * threads + threadIdx.x;
     if (index >= items.count)
         return;
@@ -335,52 +342,53 @@ Items items_of_x(const PoolingShape& s) { return {s.n, s.h, s.w, s.groups}; }
 } // namespace
 
 void launch_max_pool(const void* x, void* y, std::uint8_t* argmax, const PoolingShape& s, DType type,
-                     cudaStream_t stream) {
+                     const LaunchStream& stream) {
     const Items items = items_of_y(s);
     with_size(s, [&](auto size) {
         with_type(type, [&](auto element) {
             using T = decltype(element);
-            max_pool_kernel<size(), T><<<items.blocks(), threads, 0, stream>>>(static_cast<const T*>(x),
-                                                                               static_cast<T*>(y), argmax, s, items);
+            enqueue(max_pool_kernel<size(), T>, dim3(items.blocks()), dim3(threads), 0, stream,
+                    static_cast<const T*>(x), static_cast<T*>(y), argmax, s, items);
         });
     });
 }
 
 void launch_max_pool_gradient(const void* gy, const std::uint8_t* argmax, void* gx, const PoolingShape& s, DType type,
-                              cudaStream_t stream) {
+                              const LaunchStream& stream) {
     const Items items = items_of_x(s);
     with_most_holders(s, [&](auto most) {
         with_type(type, [&](auto element) {
             using T = decltype(element);
-            max_pool_gradient_kernel<most(), T><<<items.blocks(), threads, 0, stream>>>(
-                static_cast<const T*>(gy), argmax, static_cast<T*>(gx), s, items);
+            enqueue(max_pool_gradient_kernel<most(), T>, dim3(items.blocks()), dim3(threads), 0, stream,
+                    static_cast<const T*>(gy), argmax, static_cast<T*>(gx), s, items);
         });
     });
 }
 
-void launch_avg_pool(const void* x, void* y, const PoolingShape& s, DType type, cudaStream_t stream) {
+void launch_avg_pool(const void* x, void* y, const PoolingShape& s, DType type, const LaunchStream& stream) {
     const Items items = items_of_y(s);
     with_size(s, [&](auto size) {
         with_type(type, [&](auto element) {
             using T = decltype(element);
-            avg_pool_kernel<size(), T>
-                <<<items.blocks(), threads, 0, stream>>>(static_cast<const T*>(x), static_cast<T*>(y), s, items);
+            enqueue(avg_pool_kernel<size(), T>, dim3(items.blocks()), dim3(threads), 0, stream,
+                    static_cast<const T*>(x), static_cast<T*>(y), s, items);
         });
     });
 }
 
-void launch_avg_pool_gradient(const void* gy, void* gx, const PoolingShape& s, DType type, cudaStream_t stream) {
+void launch_avg_pool_gradient(const void* gy, void* gx, const PoolingShape& s, DType type, const LaunchStream& stream) {
     const Items items = items_of_x(s);
     with_most_holders(s, [&](auto most) {
         with_type(type, [&](auto element) {
             using T = decltype(element);
-            avg_pool_gradient_kernel<most(), T>
-                <<<items.blocks(), threads, 0, stream>>>(static_cast<const T*>(gy), static_cast<T*>(gx), s, items);
+            enqueue(avg_pool_gradient_kernel<most(), T>, dim3(items.blocks()), dim3(threads), 0, stream,
+                    static_cast<const T*>(gy), static_cast<T*>(gx), s, items);
         });
     });
 }
 
-void launch_global_avg_pool(const void* x, void* y, const GlobalPoolingShape& s, DType type, cudaStream_t stream) {
+void launch_global_avg_pool(const void* x, void* y, const GlobalPoolingShape& s, DType type,
+                            const LaunchStream& stream) {
     // Narrow enough that a small image still has a lane a pixel or two, wide enough for whole cache lines.
     int columns = 1;
     while (columns < 32 && columns < s.groups && columns * s.pixels < threads)
@@ -389,18 +397,18 @@ void launch_global_avg_pool(const void* x, void* y, const GlobalPoolingShape& s,
     const int tiles = (s.groups + columns - 1) / columns;
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        global_avg_pool_kernel<<<static_cast<unsigned>(s.n * tiles), threads, 0, stream>>>(
-            static_cast<const T*>(x), static_cast<T*>(y), s, columns, tiles);
+        enqueue(global_avg_pool_kernel<T>, dim3(static_cast<unsigned>(s.n * tiles)), dim3(threads), 0, stream,
+                static_cast<const T*>(x), static_cast<T*>(y), s, columns, tiles);
     });
 }
 
 void launch_global_avg_pool_gradient(const void* gy, void* gx, const GlobalPoolingShape& s, DType type,
-                                     cudaStream_t stream) {
+                                     const LaunchStream& stream) {
     const Items items(s.n, 1, s.pixels, s.groups);
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        global_avg_pool_gradient_kernel<<<items.blocks(), threads, 0, stream>>>(static_cast<const T*>(gy),
-                                                                                static_cast<T*>(gx), s, items);
+        enqueue(global_avg_pool_gradient_kernel<T>, dim3(items.blocks()), dim3(threads), 0, stream,
+                static_cast<const T*>(gy), static_cast<T*>(gx), s, items);
     });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cuda/kernels/launch_stream.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -25,11 +26,12 @@ struct PoolingShape {
 
 /// `argmax` [N,P,Q,Cp]: place in the window, r*S + s; the first of equals, and NaN wins. May be null.
 void launch_max_pool(const void* x, void* y, std::uint8_t* argmax, const PoolingShape& shape, DType type,
-                     cudaStream_t stream);
+                     const LaunchStream& stream);
 void launch_max_pool_gradient(const void* gy, const std::uint8_t* argmax, void* gx, const PoolingShape& shape,
-                              DType type, cudaStream_t stream);
-void launch_avg_pool(const void* x, void* y, const PoolingShape& shape, DType type, cudaStream_t stream);
-void launch_avg_pool_gradient(const void* gy, void* gx, const PoolingShape& shape, DType type, cudaStream_t stream);
+                              DType type, const LaunchStream& stream);
+void launch_avg_pool(const void* x, void* y, const PoolingShape& shape, DType type, const LaunchStream& stream);
+void launch_avg_pool_gradient(const void* gy, void* gx, const PoolingShape& shape, DType type,
+                              const LaunchStream& stream);
 
 /// Images [N,pixels,Cp] and their means [N,C], which have no padding.
 struct GlobalPoolingShape {
@@ -38,8 +40,9 @@ struct GlobalPoolingShape {
     int channels = 1;
     int groups = 1;
 };
-void launch_global_avg_pool(const void* x, void* y, const GlobalPoolingShape& shape, DType type, cudaStream_t stream);
+void launch_global_avg_pool(const void* x, void* y, const GlobalPoolingShape& shape, DType type,
+                            const LaunchStream& stream);
 void launch_global_avg_pool_gradient(const void* gy, void* gx, const GlobalPoolingShape& shape, DType type,
-                                     cudaStream_t stream);
+                                     const LaunchStream& stream);
 
 } // namespace espalier::cuda

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/split_sum.h"
 
 namespace espalier::cuda {
 namespace {
 
 constexpr int columns = 32, rows = 32;
+constexpr int some = 8; ///< loads of a thread that are on their way together
 
 /// A warp reads neighbouring sums, each warp its share of the splits, so that the loads of one sum are in flight
 /// together.
@@ -15,11 +17,18 @@ __global__ void __launch_bounds__(columns* rows)
     __shared__ float shared[rows][columns + 1];
     const auto lane = threadIdx.x % columns, row = threadIdx.x / columns;
     const auto i = static_cast<std::int64_t>(blockIdx.x) * columns + lane;
+    take_turn();
     float sum = 0;
     if (i < count)
-#pragma unroll 4
-        for (std::int64_t s = row; s < splits; s += rows)
-            sum += partials[s * count + i];
+        for (std::int64_t first = row; first < splits; first += some * rows) {
+            float values[some];
+#pragma unroll
+            for (int u = 0; u < some; ++u)
+                values[u] = first + u * rows < splits ? partials[(first + u * rows) * count + i] : 0.0F;
+#pragma unroll
+            for (const float value : values)
+                sum += value;
+        }
     shared[row][lane] = sum;
     __syncthreads();
     // Transposed: each warp adds what the warps found for one sum.
@@ -32,11 +41,11 @@ __global__ void __launch_bounds__(columns* rows)
 } // namespace
 
 void launch_split_sum(const float* partials, std::int64_t splits, std::int64_t count, void* y, DType type,
-                      cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>((count + columns - 1) / columns);
+                      const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        split_sum_kernel<<<blocks, columns * rows, 0, stream>>>(partials, splits, count, static_cast<T*>(y));
+        enqueue(split_sum_kernel<T>, dim3(static_cast<unsigned>((count + columns - 1) / columns)), dim3(columns * rows),
+                0, stream, partials, splits, count, static_cast<T*>(y));
     });
 }
 

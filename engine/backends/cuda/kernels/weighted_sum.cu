@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/overlap.cuh"
 #include "backends/cuda/kernels/weighted_sum.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ template <class T>
 __global__ void __launch_bounds__(threads) weighted_sum_kernel(const __grid_constant__ Candidates<const T*> x,
                                                                const float* w, T* y, bool add, std::int64_t count) {
     __shared__ float weights[most_candidates];
+    take_turn();
     for (int k = static_cast<int>(threadIdx.x); k < x.count; k += threads)
         weights[k] = w[x.place[k]];
     __syncthreads();
@@ -53,6 +55,7 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     gradient_kernel(const __grid_constant__ Candidates<T*> gx, const float* w, const T* gy, std::int64_t count) {
     __shared__ float weights[most_candidates];
+    take_turn();
     for (int k = static_cast<int>(threadIdx.x); k < gx.count; k += threads)
         weights[k] = w[gx.place[k]];
     __syncthreads();
@@ -80,6 +83,7 @@ __global__ void __launch_bounds__(threads, 2)
     __shared__ double shared[threads / 32];
     const int first = static_cast<int>(blockIdx.y) * group;
     double sums[group] = {};
+    take_turn();
     const auto eights = count / 8;
     for (auto i = grid_index(); i < eights; i += grid_size()) {
         const Eight g = load8(gy + 8 * i);
@@ -118,6 +122,7 @@ constexpr int end_threads = 512;
 __global__ void __launch_bounds__(end_threads)
     dots_end_kernel(const __grid_constant__ Places places, const double* partials, int blocks, float* gw,
                     std::int64_t table, bool clear) {
+    take_turn();
     if (clear)
         for (std::int64_t i = threadIdx.x; i < table; i += end_threads)
             gw[i] = 0.0F;
@@ -138,7 +143,7 @@ unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, thr
 } // namespace
 
 void launch_weighted_sum(const float* w, std::span<const int> places, std::span<const void* const> x, void* y, bool add,
-                         std::int64_t count, DType type, cudaStream_t stream) {
+                         std::int64_t count, DType type, const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
         Candidates<const T*> candidates{};
@@ -146,12 +151,14 @@ void launch_weighted_sum(const float* w, std::span<const int> places, std::span<
         std::ranges::copy(places, candidates.place);
         for (std::size_t i = 0; i < x.size(); ++i)
             candidates.at[i] = static_cast<const T*>(x[i]);
-        weighted_sum_kernel<<<eight_blocks(count), threads, 0, stream>>>(candidates, w, static_cast<T*>(y), add, count);
+        enqueue(weighted_sum_kernel<T>, dim3(eight_blocks(count)), dim3(threads), 0, stream, candidates, w,
+                static_cast<T*>(y), add, count);
     });
 }
 
 void launch_weighted_sum_gradient(const float* w, std::span<const int> places, const void* gy,
-                                  std::span<void* const> gx, std::int64_t count, DType type, cudaStream_t stream) {
+                                  std::span<void* const> gx, std::int64_t count, DType type,
+                                  const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
         Candidates<T*> candidates{};
@@ -162,15 +169,15 @@ void launch_weighted_sum_gradient(const float* w, std::span<const int> places, c
             candidates.at[candidates.count++] = static_cast<T*>(gx[i]);
         }
         if (candidates.count > 0)
-            gradient_kernel<<<eight_blocks(count), threads, 0, stream>>>(candidates, w, static_cast<const T*>(gy),
-                                                                         count);
+            enqueue(gradient_kernel<T>, dim3(eight_blocks(count)), dim3(threads), 0, stream, candidates, w,
+                    static_cast<const T*>(gy), count);
     });
 }
 
 std::int64_t weighted_sum_partials(std::int64_t count) { return blocks_for(count / 8 + 1, threads, most_blocks); }
 
 void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, double* partials, std::int64_t count,
-                              DType type, cudaStream_t stream) {
+                              DType type, const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
         Candidates<const T*> candidates{};
@@ -181,8 +188,8 @@ void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, do
         const auto launch = [&](auto group_constant) {
             constexpr int group = decltype(group_constant)::value;
             const auto groups = static_cast<unsigned>((candidates.count + group - 1) / group);
-            dots_kernel<T, group>
-                <<<dim3(blocks, groups), threads, 0, stream>>>(candidates, static_cast<const T*>(gy), partials, count);
+            enqueue(dots_kernel<T, group>, dim3(blocks, groups), dim3(threads), 0, stream, candidates,
+                    static_cast<const T*>(gy), partials, count);
         };
         if (candidates.count == 1)
             launch(std::integral_constant<int, 1>{});
@@ -198,12 +205,12 @@ void launch_weighted_sum_dots(const void* gy, std::span<const void* const> x, do
 }
 
 void launch_weighted_sum_dots_end(const double* partials, std::span<const int> places, float* gw, std::int64_t table,
-                                  bool clear, std::int64_t count, cudaStream_t stream) {
+                                  bool clear, std::int64_t count, const LaunchStream& stream) {
     Places at{};
     at.count = static_cast<int>(places.size());
     std::ranges::copy(places, at.at);
-    dots_end_kernel<<<1, end_threads, 0, stream>>>(at, partials, static_cast<int>(weighted_sum_partials(count)), gw,
-                                                   table, clear);
+    enqueue(dots_end_kernel, dim3(1), dim3(end_threads), 0, stream, at, partials,
+            static_cast<int>(weighted_sum_partials(count)), gw, table, clear);
 }
 
 } // namespace espalier::cuda

@@ -4,6 +4,7 @@
 #include "backends/cuda/kernels/loss_scale.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/lowering.h"
+#include "graph/ops/separable.h"
 
 #include <map>
 
@@ -13,9 +14,14 @@ namespace {
 /// The order that the readers of each cast filter want, from one walk over the graph.
 std::map<TensorId, Order> filter_orders(const Settings& settings, const Graph& graph) {
     std::map<TensorId, Order> result;
-    for (const auto& op : graph.ops())
+    for (const auto& op : graph.ops()) {
         if (op.kind == "conv2d" || op.kind == "conv_transpose2d")
             result.emplace(op.inputs[1], filter_order(settings, op, graph.shape(op.inputs[1])));
+        else if (op.kind == "separable_conv2d") {
+            result.emplace(op.inputs[Separable::filter], Order::depthwise_filter);
+            result.emplace(op.inputs[Separable::matrix], Order::filter);
+        }
+    }
     return result;
 }
 

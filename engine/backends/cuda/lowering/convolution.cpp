@@ -93,7 +93,7 @@ public:
 
 private:
     cudnn::Planner& planner_;
-    const cudaStream_t* stream_;
+    const LaunchStream* stream_;
     std::shared_ptr<const cudnn::Plan> plan_;
     Places places_;
     std::optional<Epilogue> epilogue_;

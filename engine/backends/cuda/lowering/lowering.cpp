@@ -8,7 +8,7 @@ namespace {
 
 class LaunchKernel final : public Kernel {
 public:
-    LaunchKernel(std::string name, const cudaStream_t* stream, Launch launch)
+    LaunchKernel(std::string name, const LaunchStream* stream, Launch launch)
         : name_(std::move(name)), stream_(stream), launch_(std::move(launch)) {}
 
     void bind(const Binding& binding) override {
@@ -27,7 +27,7 @@ public:
 
 private:
     std::string name_;
-    const cudaStream_t* stream_;
+    const LaunchStream* stream_;
     Launch launch_;
     Arguments arguments_;
 };
@@ -98,6 +98,7 @@ const LoweringTable& lowering_table() {
         add_normalization(all);
         add_optimizer(all);
         add_pooling(all);
+        add_separable(all);
         add_shape(all);
         add_weighted_sum(all);
         return all;

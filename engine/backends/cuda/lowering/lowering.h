@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/kernels/launch_stream.h"
 #include "backends/cuda/layout.h"
 #include "backends/op_context.h"
 #include "plan/backend.h"
@@ -26,7 +27,7 @@ class Planner;
 struct Arguments {
     std::vector<std::byte*> inputs, outputs;
     std::byte* workspace = nullptr;
-    cudaStream_t stream = nullptr;
+    LaunchStream stream;
 
     [[nodiscard]] const void* in(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
     [[nodiscard]] void* out(std::size_t i) const { return i < outputs.size() ? outputs[i] : nullptr; }
@@ -45,7 +46,7 @@ using Launch = std::function<void(const Arguments&)>;
 struct Settings {
     BackendOptions options;
     DeviceInfo device;
-    const cudaStream_t* stream = nullptr; ///< where launches go now: steps that are recorded side by side change it
+    const LaunchStream* stream = nullptr; ///< where launches go now: steps that are recorded side by side change it
     cudnn::Planner* planner = nullptr;
 };
 
@@ -90,6 +91,7 @@ void add_loss(LoweringTable& table);
 void add_normalization(LoweringTable& table);
 void add_optimizer(LoweringTable& table);
 void add_pooling(LoweringTable& table);
+void add_separable(LoweringTable& table);
 void add_shape(LoweringTable& table);
 void add_weighted_sum(LoweringTable& table);
 

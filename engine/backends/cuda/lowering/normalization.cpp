@@ -9,10 +9,6 @@
 namespace espalier::cuda {
 namespace {
 
-Machine machine(const Context& c) {
-    return machine_of(c.settings.device.multiprocessors, c.settings.device.architecture);
-}
-
 /// Rows of channels, if that is how x lies: images, and [N,C] of whole eights of channels.
 std::optional<Rows> channel_rows(const Layout& x) {
     const auto& d = description(x);
@@ -25,11 +21,12 @@ std::optional<Rows> channel_rows(const Layout& x) {
 
 ChannelTiles cut_reduction(const Context& c, const Rows& rows, std::size_t tensors) {
     const auto bytes = static_cast<int>(size_of(c.input(0).type) * tensors);
-    return cut_reduction(rows.count(), static_cast<int>(rows.channels), static_cast<int>(rows.pitch), bytes,
-                         machine(c));
+    return cuda::cut_reduction(rows.count(), static_cast<int>(rows.channels), static_cast<int>(rows.pitch), bytes,
+                               c.settings.device.multiprocessors);
 }
 ChannelTiles cut_map(const Context& c, const Rows& rows) {
-    return cut_map(rows.count(), static_cast<int>(rows.channels), static_cast<int>(rows.pitch), machine(c));
+    return cuda::cut_map(rows.count(), static_cast<int>(rows.channels), static_cast<int>(rows.pitch),
+                         c.settings.device.multiprocessors);
 }
 
 PlainChannels plain_channels(const Context& c) {

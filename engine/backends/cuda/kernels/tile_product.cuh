@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cuda/kernels/common.cuh"
+
+#include <type_traits>
+
+/// Products of small matrices in shared memory, one piece of 16 x 8 results a warp: on tensor cores, or exactly.
+namespace espalier::cuda {
+
+/// Elements from one row of a matrix in shared memory to the next: rows stay on 16 bytes and spread over the banks.
+template <class T>
+__host__ __device__ constexpr int product_pitch(int columns) {
+    return columns + (sizeof(T) == 2 ? 8 : 4);
+}
+
+/// A matrix in shared memory. `along`: whether the summed dimension is the contiguous one.
+template <class T, bool along>
+struct Factor {
+    const T* data;
+    int pitch;
+    __device__ const T* at(int i, int k) const { return along ? data + i * pitch + k : data + k * pitch + i; }
+};
+
+/// A lane's results: rows lane / 4 and that + 8, columns 2 (lane % 4) and that + 1.
+struct Piece16x8 {
+    float v[4] = {};
+};
+
+namespace detail {
+
+template <class T, bool a_along, bool b_along>
+__device__ void multiply_exactly(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
+                                 int depth) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, row = m + lane / 4, column = n + lane % 4 * 2;
+    for (int k = 0; k < depth; ++k) {
+        const float top = to_float(*a.at(row, k)), bottom = to_float(*a.at(row + 8, k));
+        const float left = to_float(*b.at(column, k)), right = to_float(*b.at(column + 1, k));
+        c.v[0] = fmaf(top, left, c.v[0]);
+        c.v[1] = fmaf(top, right, c.v[1]);
+        c.v[2] = fmaf(bottom, left, c.v[2]);
+        c.v[3] = fmaf(bottom, right, c.v[3]);
+    }
+}
+
+#if __CUDA_ARCH__ >= 800
+
+/// Four, two or one squares of 8 rows of 16 bytes; lanes 8i ... 8i + 7 give the rows of square i as they lie in memory.
+/// A lane gets four bytes of row lane / 4 of each; `transposed`, for halves alone, two of column lane / 4.
+template <int count, bool transposed>
+__device__ void load_squares(std::uint32_t (&r)[count], const void* row) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
+    if constexpr (count == 4 && !transposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(address)
+                     : "memory");
+    else if constexpr (count == 4)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(address)
+                     : "memory");
+    else if constexpr (count == 2 && !transposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
+                     : "=r"(r[0]), "=r"(r[1])
+                     : "r"(address)
+                     : "memory");
+    else if constexpr (count == 2)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+                     : "=r"(r[0]), "=r"(r[1])
+                     : "r"(address)
+                     : "memory");
+    else if constexpr (!transposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(address) : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                     : "=r"(r[0])
+                     : "r"(address)
+                     : "memory");
+}
+
+/// The rows of squares of a factor as load_squares wants them: square s begins at the outer index i + 8 (s % outers),
+/// and 16 bytes a square further along the summed one.
+template <class T, bool along>
+__device__ const T* square_row(const Factor<T, along>& f, int i, int k, int outers) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, square = lane / 8, row = lane % 8;
+    i += square % outers * 8;
+    k += square / outers * (16 / static_cast<int>(sizeof(T)));
+    return along ? f.at(i + row, k) : f.at(i, k + row);
+}
+
+template <bool a_along, bool b_along>
+__device__ void multiply_tf32(Piece16x8& c, const Factor<float, a_along>& a, const Factor<float, b_along>& b, int m,
+                              int n, int depth) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, t = lane % 4;
+    for (int k = 0; k < depth; k += 8) {
+        std::uint32_t x[4], y[2];
+        if constexpr (a_along)
+            load_squares<4, false>(x, square_row(a, m, k, 2));
+        else
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                x[i] = __float_as_uint(*a.at(m + group + i % 2 * 8, k + t + i / 2 * 4));
+        if constexpr (b_along)
+            load_squares<2, false>(y, square_row(b, n, k, 1));
+        else
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                y[i] = __float_as_uint(*b.at(n + group, k + t + 4 * i));
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+            : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+    }
+}
+
+template <class T, bool a_along, bool b_along>
+__device__ void multiply_halves(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
+                                int depth) {
+    int k = 0;
+    for (; k + 16 <= depth; k += 16) {
+        std::uint32_t x[4], y[2];
+        load_squares<4, !a_along>(x, square_row(a, m, k, 2));
+        load_squares<2, !b_along>(y, square_row(b, n, k, 1));
+        if constexpr (std::is_same_v<T, half>)
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                "{%0,%1,%2,%3};"
+                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+                : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+        else
+            asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                "{%0,%1,%2,%3};"
+                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+                : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+    }
+    if (k < depth) {
+        std::uint32_t x[2], y[1];
+        load_squares<2, !a_along>(x, square_row(a, m, k, 2));
+        load_squares<1, !b_along>(y, square_row(b, n, k, 1));
+        if constexpr (std::is_same_v<T, half>)
+            asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+                : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+        else
+            asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+                : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+    }
+}
+
+#endif
+
+} // namespace detail
+
+/// A value as a factor of multiply_piece: tensor cores want it rounded to tf32.
+template <bool tf32>
+__device__ float as_factor(float x) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (tf32) {
+        std::uint32_t bits;
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+        return __uint_as_float(bits);
+    }
+#endif
+    return x;
+}
+template <bool tf32>
+__device__ Eight as_factor(Eight x) {
+#pragma unroll
+    for (float& v : x.v)
+        v = as_factor<tf32>(v);
+    return x;
+}
+
+/// c(i, j) += sum over k < depth of a(m + i, k) b(n + j, k), by one warp. `depth` is a multiple of 8, and so are m, n
+/// and the pitches. Rows of `a` beyond its last are read, and give results that nobody should use.
+template <class T, bool tf32, bool a_along, bool b_along>
+__device__ void multiply_piece(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
+                               int depth) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == 2)
+        return detail::multiply_halves(c, a, b, m, n, depth);
+    else if constexpr (tf32)
+        return detail::multiply_tf32(c, a, b, m, n, depth);
+#endif
+    detail::multiply_exactly(c, a, b, m, n, depth);
+}
+
+/// Writes a piece into a matrix in shared or global memory, two neighbours at once; rows from `rows` on are left out.
+template <class T>
+__device__ void store_piece(const Piece16x8& c, T* to, int pitch, int m, int n, int rows) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, column = n + lane % 4 * 2;
+#pragma unroll
+    for (int half_piece = 0; half_piece < 2; ++half_piece) {
+        const int row = m + lane / 4 + 8 * half_piece;
+        if (row >= rows)
+            continue;
+        T* at = to + row * pitch + column;
+        const float low = c.v[2 * half_piece], high = c.v[2 * half_piece + 1];
+        if constexpr (sizeof(T) == 4)
+            *reinterpret_cast<float2*>(at) = make_float2(low, high);
+        else if constexpr (std::is_same_v<T, half>)
+            *reinterpret_cast<__half2*>(at) = __floats2half2_rn(low, high);
+        else
+            *reinterpret_cast<__nv_bfloat162*>(at) = __floats2bfloat162_rn(low, high);
+    }
+}
+
+} // namespace espalier::cuda
