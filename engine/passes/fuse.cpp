@@ -8,12 +8,6 @@
 namespace espalier {
 namespace {
 
-// Places of the inputs and outputs of batch_norm_gradient.
-namespace gradient {
-enum Input : std::size_t { x, gy, mean, inv_std, weight, bias, y };
-enum Output : std::size_t { gx, gweight, gbias, gresidual };
-} // namespace gradient
-
 /// The ops of a graph while they are joined: an op that went into another is marked, and left out at the end.
 class Fusion {
 public:
@@ -150,18 +144,18 @@ private:
         const auto& readers = readers_[index(masked)];
         const auto found = std::ranges::find_if(readers, [&](OpId reader) {
             const auto& op = at(reader);
-            return op.kind == "batch_norm_gradient" && op.inputs[gradient::gy] == masked && !activated(op) &&
-                   op.inputs[gradient::mean] == at(*norm).outputs[BatchNorm::mean];
+            return op.kind == "batch_norm_gradient" && op.inputs[BatchNormGradient::gy] == masked && !activated(op) &&
+                   op.inputs[BatchNormGradient::mean] == at(*norm).outputs[BatchNorm::mean];
         });
         if (found == readers.end())
             return;
         Op joined = std::move(at(*found));
         gone_[index(*found)] = 1;
         joined.attributes.set("activation", std::string("relu"));
-        joined.inputs[gradient::gy] = gy;
-        joined.inputs[gradient::y] = y;
+        joined.inputs[BatchNormGradient::gy] = gy;
+        joined.inputs[BatchNormGradient::y] = y;
         if (readers.size() > 1 || kept_[index(masked)])
-            joined.outputs[gradient::gresidual] = masked;
+            joined.outputs[BatchNormGradient::gresidual] = masked;
         at(mask) = std::move(joined);
     }
 

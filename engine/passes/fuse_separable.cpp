@@ -12,12 +12,6 @@ namespace {
 
 constexpr OpId no_op = -1;
 
-// Places of the inputs and outputs of batch_norm_gradient.
-namespace gradient {
-enum Input : std::size_t { x, gy, mean, inv_std, weight, bias, y };
-enum Output : std::size_t { gx, gweight, gbias, gresidual };
-} // namespace gradient
-
 /// Depthwise and pointwise convolution and batch norm, one behind the other, with their gradients.
 struct Half {
     OpId depthwise = no_op, pointwise = no_op, norm = no_op;
@@ -120,13 +114,13 @@ private:
             return std::nullopt;
         const auto z = at(half.pointwise).outputs[0];
         half.norm = reader(z, "batch_norm", BatchNorm::x);
-        half.norm_gradient = reader(z, "batch_norm_gradient", gradient::x);
+        half.norm_gradient = reader(z, "batch_norm_gradient", BatchNormGradient::x);
         if (half.norm == no_op || half.norm_gradient == no_op || !only_for(z, {half.norm, half.norm_gradient}))
             return std::nullopt;
         const auto& norm_gradient = at(half.norm_gradient);
-        const auto gz = norm_gradient.outputs[gradient::gx];
-        if (norm_gradient.inputs[gradient::mean] != at(half.norm).outputs[BatchNorm::mean] ||
-            norm_gradient.outputs[gradient::gresidual] != no_tensor || gz == no_tensor)
+        const auto gz = norm_gradient.outputs[BatchNormGradient::gx];
+        if (norm_gradient.inputs[BatchNormGradient::mean] != at(half.norm).outputs[BatchNorm::mean] ||
+            norm_gradient.outputs[BatchNormGradient::gresidual] != no_tensor || gz == no_tensor)
             return std::nullopt;
         half.pointwise_input = reader(gz, "conv2d_input_gradient", 0);
         if (half.pointwise_input == no_op || !only_for(gz, {half.pointwise_input, half.pointwise_weight}))
@@ -148,8 +142,8 @@ private:
             const auto& norm = at(other.norm);
             const auto& norm_gradient = at(other.norm_gradient);
             if (norm.outputs[BatchNorm::y] == x && activated(other.norm) && activated(other.norm_gradient) &&
-                norm.inputs[BatchNorm::residual] == no_tensor && norm_gradient.inputs[gradient::gy] == gx &&
-                norm_gradient.inputs[gradient::y] == x && only_for(gx, {other.norm_gradient}) &&
+                norm.inputs[BatchNorm::residual] == no_tensor && norm_gradient.inputs[BatchNormGradient::gy] == gx &&
+                norm_gradient.inputs[BatchNormGradient::y] == x && only_for(gx, {other.norm_gradient}) &&
                 only_for(x, {half.depthwise, half.depthwise_weight, other.norm_gradient})) {
                 half.before = i;
                 other.after = index;
@@ -203,7 +197,7 @@ private:
     }
     [[nodiscard]] bool is_supported(const Half& half) const {
         const auto sums = at(half.norm).outputs[BatchNorm::mean]; // like those that are still to be made
-        const auto gy = at(half.norm_gradient).inputs[gradient::gy];
+        const auto gy = at(half.norm_gradient).inputs[BatchNormGradient::gy];
         return supports_(graph_, forward_of(half)) && supports_(graph_, pointwise_gradient_of(half, gy, sums, sums)) &&
                supports_(graph_, depthwise_gradient_of(half)) &&
                (half.depthwise_weight == no_op || supports_(graph_, filter_gradient_of(half)));
@@ -217,8 +211,8 @@ private:
                 return tensor;
             return graph_.add_tensor({.shape = graph_.shape(at(half.norm).outputs[BatchNorm::mean])});
         };
-        half.gweight = or_new(outputs[gradient::gweight]);
-        half.gbias = or_new(outputs[gradient::gbias]);
+        half.gweight = or_new(outputs[BatchNormGradient::gweight]);
+        half.gbias = or_new(outputs[BatchNormGradient::gbias]);
     }
 
     void put(OpId place, Op op) { placed_[static_cast<std::size_t>(place)].push_back(std::move(op)); }
@@ -238,7 +232,7 @@ private:
             put(half.cast, std::move(cast));
             put(half.cast_back, std::move(back));
         }
-        const auto gy = at(half.norm_gradient).inputs[gradient::gy];
+        const auto gy = at(half.norm_gradient).inputs[BatchNormGradient::gy];
         put(first_of(half.pointwise_input, half.pointwise_weight),
             pointwise_gradient_of(half, gy, half.gweight, half.gbias));
         // The filter's gradient comes behind what others wait for, so that this follows its input without a gap.
@@ -312,13 +306,13 @@ private:
         Op op = like(half.pointwise_input, "separable_pointwise_gradient");
         op.inputs = {gy,
                      at(half.pointwise).outputs[0],
-                     norm_gradient.inputs[gradient::mean],
-                     norm_gradient.inputs[gradient::inv_std],
+                     norm_gradient.inputs[BatchNormGradient::mean],
+                     norm_gradient.inputs[BatchNormGradient::inv_std],
                      gweight,
                      gbias,
                      at(half.depthwise).outputs[0],
                      at(half.pointwise).inputs[1],
-                     norm_gradient.inputs[gradient::weight]};
+                     norm_gradient.inputs[BatchNormGradient::weight]};
         op.outputs = {at(half.pointwise_input).outputs[0], output_of(ops_, half.pointwise_weight)};
         return op;
     }

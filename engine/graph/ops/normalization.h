@@ -20,4 +20,10 @@ struct BatchNorm {
     enum Output : std::size_t { y, mean, inv_std };
 };
 
+/// Places of the inputs and outputs of batch_norm_gradient; `y` is read when the batch norm ends in a ReLU.
+struct BatchNormGradient {
+    enum Input : std::size_t { x, gy, mean, inv_std, weight, bias, y };
+    enum Output : std::size_t { gx, gweight, gbias, gresidual };
+};
+
 } // namespace espalier
