@@ -62,7 +62,7 @@ class TestFuseSeparable : public QObject {
             QVERIFY2(difference(values, found.persistent.at(name)) < 1e-6, name.c_str());
     }
 
-private slots:
+private Q_SLOTS:
     void a_block_is_two_ops_forward_and_seven_backward() {
         for (const bool affine : {false, true}) {
             const Network network(
