@@ -2,6 +2,7 @@
 #include "backends/cuda/kernels/loss.h"
 
 #include "backends/cuda/kernels/dice.h"
+#include "backends/cuda/kernels/softmax.h"
 #include "backends/cuda/lowering/lowering.h"
 
 namespace espalier::cuda {
