@@ -207,16 +207,17 @@ std::uint64_t ColumnFile::end_of(std::size_t count) const {
     return count == 0 ? 0 : blocks_[count - 1].payload + blocks_[count - 1].bytes;
 }
 
-std::optional<std::string> ColumnFile::read(std::size_t index) {
+std::optional<std::string> ColumnFile::read(std::size_t index, Checksum checksum) {
     const Block& block = blocks_[index];
-    constexpr std::size_t checked = block_header_bytes - crc_end; // of the header
-    std::string bytes(checked + block.bytes, '\0');
+    std::string header(block_header_bytes - crc_end, '\0'), payload(block.bytes, '\0'); // what the checksum covers
     stream_.clear();
-    stream_.seekg(static_cast<std::streamoff>(block.payload - checked));
-    if (!stream_.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || crc(0, bytes) != block.crc)
+    stream_.seekg(static_cast<std::streamoff>(block.payload - header.size()));
+    if (!stream_.read(header.data(), static_cast<std::streamsize>(header.size())) ||
+        !stream_.read(payload.data(), static_cast<std::streamsize>(payload.size())))
         return std::nullopt;
-    bytes.erase(0, checked);
-    return bytes;
+    if (checksum == Checksum::compared && crc(crc(0, header), payload) != block.crc)
+        return std::nullopt;
+    return payload;
 }
 
 } // namespace espalier

@@ -82,8 +82,9 @@ public:
     [[nodiscard]] const CoveredRange& range(std::size_t block) const { return blocks_[block].covers; }
     /// Bytes of the file up to the end of the last whole block; 0: nothing of it is of use.
     [[nodiscard]] std::uint64_t end_of(std::size_t count) const;
+    enum class Checksum { compared, known }; ///< known: the block was read and compared before
     /// The payload of a block, or nothing if it is damaged.
-    [[nodiscard]] std::optional<std::string> read(std::size_t block);
+    [[nodiscard]] std::optional<std::string> read(std::size_t block, Checksum checksum = Checksum::compared);
 
 private:
     struct Block {

@@ -28,12 +28,25 @@ public:
           high_(buckets, -std::numeric_limits<float>::infinity()), sum_(buckets), count_(buckets) {}
 
     void add(std::size_t bucket, double value) {
-        if (!std::isfinite(value))
-            return;
-        low_[bucket] = std::min(low_[bucket], static_cast<float>(value));
-        high_[bucket] = std::max(high_[bucket], static_cast<float>(value));
-        sum_[bucket] += value;
-        ++count_[bucket];
+        add(bucket, 1, [value](std::size_t) { return value; });
+    }
+    /// `count` values of one bucket: summed in registers, since there are millions.
+    template <class ValueOf>
+    void add(std::size_t bucket, std::size_t count, ValueOf&& value_of) {
+        float low = low_[bucket], high = high_[bucket];
+        double sum = sum_[bucket];
+        std::uint32_t finite = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto value = value_of(i);
+            if (!std::isfinite(value))
+                continue;
+            low = std::min(low, static_cast<float>(value));
+            high = std::max(high, static_cast<float>(value));
+            sum += static_cast<double>(value);
+            ++finite;
+        }
+        low_[bucket] = low, high_[bucket] = high, sum_[bucket] = sum;
+        count_[bucket] += finite;
     }
     [[nodiscard]] Json to_json() const {
         std::vector<float> low = low_, high = high_, mean(low_.size());
@@ -107,8 +120,10 @@ private:
             for (std::int64_t row = 0; row < rows;) {
                 const auto at = bucket(table.step + row);
                 const auto end = std::min(rows, static_cast<std::int64_t>(at + 1) * width_ - table.step + 1);
-                for (; row < end; ++row)
-                    reduced.add(at, ColumnTable::at<float>(column, static_cast<std::size_t>(row)));
+                reduced.add(at, static_cast<std::size_t>(end - row), [&, row](std::size_t i) {
+                    return ColumnTable::at<float>(column, static_cast<std::size_t>(row) + i);
+                });
+                row = end;
             }
         }
     }
@@ -146,7 +161,8 @@ private:
                    last_ > 0 && step <= in_force_ && step < next_evaluation_) {
             next_evaluation_ = step;
             if (best_.empty() && event->contains("best_accuracy")) // the newest knows the best of all
-                best_ = {{"best_accuracy", event->at("best_accuracy")}, {"best_epoch", event->value("best_epoch", Json(0))}};
+                best_ = {{"best_accuracy", event->at("best_accuracy")},
+                         {"best_epoch", event->value("best_epoch", Json(0))}};
             for (const char* key : {"loss", "accuracy"})
                 series(std::string("validation.") + key)
                     .add(bucket(step), protocol::number_at(*event, key, std::nan("")));
@@ -194,7 +210,7 @@ Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const st
     for (auto i = past.blocks(); i-- > 0;) {
         if (stop.stop_requested())
             throw Error("Cancelled.", ExitCode::stopped);
-        const auto payload = past.payload(i);
+        const auto payload = past.payload(i, ColumnFile::Checksum::known);
         const auto entries = entries_of(payload).value_or(std::vector<ColumnEntry>());
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
             overview.take(*entry);

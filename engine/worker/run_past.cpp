@@ -95,10 +95,10 @@ void RunPast::check_blocks(const std::stop_token& stop) {
     }
 }
 
-std::string RunPast::payload(std::size_t block) {
+std::string RunPast::payload(std::size_t block, ColumnFile::Checksum checksum) {
     if (block >= in_file_)
         return made_.at(block - in_file_);
-    auto payload = file_->read(block);
+    auto payload = file_->read(block, checksum);
     if (!payload)
         throw Error("The column file of the run was damaged while it was read. Open the run again.");
     return std::move(*payload);

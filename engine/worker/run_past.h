@@ -23,7 +23,9 @@ public:
 
     /// 0 for a short run: its lines are as fast.
     [[nodiscard]] std::size_t blocks() const { return in_file_ + made_.size(); }
-    [[nodiscard]] std::string payload(std::size_t block);
+    /// Opening compared every block's checksum: who reads at once afterwards need not do it again.
+    [[nodiscard]] std::string payload(std::size_t block,
+                                      ColumnFile::Checksum checksum = ColumnFile::Checksum::compared);
     /// The events that the blocks hold end before this byte of events.jsonl.
     [[nodiscard]] std::uint64_t covered() const { return covered_; }
 
