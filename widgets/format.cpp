@@ -58,8 +58,11 @@ QString format_bytes(double bytes) {
 }
 
 QString format_percent(double share) {
-    return std::isfinite(share) ? screen_locale().toString(share * 100, 'f', 1) + QStringLiteral(" %")
-                                : not_finite(share);
+    if (!std::isfinite(share))
+        return not_finite(share);
+    // Curves keep shares in single precision, events in double: 0.8765 has to read the same from both.
+    const auto tenths = std::round(static_cast<float>(share) * 1000.0F);
+    return screen_locale().toString(static_cast<double>(tenths) / 10, 'f', 1) + QStringLiteral(" %");
 }
 
 QString format_loss(double value) {

@@ -122,6 +122,12 @@ private slots:
         QCOMPARE(format_bytes(7.4 * 1024 * 1024 * 1024), QStringLiteral("7.4 GB"));
         QCOMPARE(format_bytes(52000000), QStringLiteral("50 MB"));
         QCOMPARE(format_percent(0.8834), QStringLiteral("88.3 %"));
+        for (int right = 0; right <= 2000; ++right) { // whether a curve or an event tells it
+            const double share = right / 2000.0;
+            QCOMPARE(format_percent(static_cast<double>(static_cast<float>(share))), format_percent(share));
+        }
+        QCOMPARE(format_percent(0.8765), QStringLiteral("87.7 %"));
+        QCOMPARE(format_percent(1), QStringLiteral("100.0 %"));
         QCOMPARE(format_loss(0.41234), QStringLiteral("0.412"));
         QCOMPARE(format_loss(std::nan("")), QStringLiteral("NaN"));
         QCOMPARE(format_clock(760), QStringLiteral("0:12:40"));
