@@ -325,16 +325,16 @@ void ConfigurePage::show_fit(const Json& fit) {
         more.append(tr("largest batch that fits %1").arg(format_count(largest)));
     if (const double seconds = protocol::number_at(fit, "estimated_seconds"); seconds > 0 && fits)
         more.append(tr("about %1").arg(format_about(seconds)));
-    more.append(tr("%1 parameters").arg(format_short(protocol::number_at(fit, "parameters"))));
     if (fits && largest > protocol::number_at(fit, "batch") && largest < static_cast<double>(images_))
         more.append(tr("up to batch %1").arg(format_count(largest)));
+    more.append(tr("%1 parameters").arg(format_short(protocol::number_at(fit, "parameters"))));
     const QString sizes = limit > 0 ? tr("%1 of %2").arg(format_bytes(bytes("total")), format_bytes(limit))
                                     : format_bytes(bytes("total"));
     const QString layer = text_at(asked, "layer");
     fit_->set_words(fits              ? tr("%1 · fits").arg(sizes)
                     : layer.isEmpty() ? tr("%1 · does not fit").arg(sizes)
                                       : tr("%1 · fails at %2").arg(sizes, layer),
-                    more.join(QStringLiteral(" · ")), fits ? Role::text : Role::attention);
+                    more, fits ? Role::text : Role::attention);
 }
 
 void ConfigurePage::show_plan(const Json& plan) {
@@ -374,7 +374,7 @@ void ConfigurePage::show_plan_error(const QString& text) {
 
 void ConfigurePage::show_no_plan() {
     fit_->set_parts({}, 0);
-    fit_->set_words(tr("Ready"), tr("what it needs is known once the network is built"));
+    fit_->set_words(tr("Ready"), {tr("what it needs is known once the network is built")});
 }
 
 void ConfigurePage::show_scan_progress(const Json& progress) {

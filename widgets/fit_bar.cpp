@@ -24,7 +24,7 @@ void FitBar::set_help(const QString& text) {
 }
 
 void FitBar::describe_parts() {
-    QStringList lines;
+    QStringList lines = more_;
     if (!help_.isEmpty())
         lines.append(help_);
     for (const Part& part : parts_)
@@ -32,12 +32,13 @@ void FitBar::describe_parts() {
     setToolTip(lines.join(QLatin1Char('\n')));
 }
 
-void FitBar::set_words(const QString& verdict, const QString& more, Role role) {
+void FitBar::set_words(const QString& verdict, const QStringList& more, Role role) {
     verdict_ = verdict;
     more_ = more;
     role_ = role;
     setAccessibleName(verdict);
-    setAccessibleDescription(more);
+    setAccessibleDescription(more.join(QStringLiteral(" · ")));
+    describe_parts();
     update();
 }
 
@@ -55,7 +56,7 @@ void FitBar::paintEvent(QPaintEvent*) {
     painter.setPen(theme.color(Role::secondary));
     if (left < width())
         draw_tabular(painter, line.adjusted(left, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(more_, Qt::ElideRight, width() - left));
+                     whole_parts(more_, painter.fontMetrics(), width() - left));
 
     const QRectF bar(0, 26, width(), 9);
     QPainterPath shape;

@@ -21,7 +21,8 @@ public:
     explicit FitBar(QWidget* parent = nullptr);
     void set_parts(std::vector<Part> parts, double limit);
     void set_help(const QString& text); ///< in front of the parts, where the mouse rests
-    void set_words(const QString& verdict, const QString& more, Role role = Role::text);
+    /// Of `more` as many are shown as there is room for, the first ones first.
+    void set_words(const QString& verdict, const QStringList& more, Role role = Role::text);
     [[nodiscard]] QSize sizeHint() const override { return {320, 38}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {180, 38}; }
 
@@ -34,7 +35,8 @@ private:
     std::vector<Part> parts_;
     QString help_;
     double limit_ = 0;
-    QString verdict_, more_;
+    QString verdict_;
+    QStringList more_;
     Role role_ = Role::text;
 };
 

@@ -36,6 +36,17 @@ int tabular_width(const QFontMetrics& metrics, const QString& text) {
     return width;
 }
 
+QString whole_parts(const QStringList& parts, const QFontMetrics& metrics, int width) {
+    QString shown;
+    for (const QString& part : parts) {
+        const QString longer = shown.isEmpty() ? part : shown + QStringLiteral(" · ") + part;
+        if (tabular_width(metrics, longer) > width)
+            break;
+        shown = longer;
+    }
+    return shown;
+}
+
 void draw_tabular(QPainter& painter, const QRect& rect, Qt::Alignment alignment, const QString& text) {
     const QFontMetrics metrics = painter.fontMetrics();
     if (digits_are_equal(metrics)) {

@@ -8,6 +8,9 @@ namespace espalier {
 
 /// Width of `text` with every digit as wide as the widest one.
 [[nodiscard]] int tabular_width(const QFontMetrics& metrics, const QString& text);
+/// As many of the parts, the first ones, as fit into the width, with " · " between them: a part that is cut off would
+/// say another number.
+[[nodiscard]] QString whole_parts(const QStringList& parts, const QFontMetrics& metrics, int width);
 /// Draws `text` so that changing digits move nothing: in fonts whose digits differ in width each sits in a cell of the
 /// widest.
 void draw_tabular(QPainter& painter, const QRect& rect, Qt::Alignment alignment, const QString& text);

@@ -88,8 +88,8 @@ private slots:
                                           {Role::attention, Role::attention_tint},
                                           {Role::text, Role::selection}})
             QVERIFY(contrast(theme.color(ink), theme.color(ground)) >= 4.5);
-        for (const Role series : {Role::series1, Role::series2, Role::series3, Role::series4, Role::series5, Role::series6,
-                                  Role::series7, Role::series8})
+        for (const Role series : {Role::series1, Role::series2, Role::series3, Role::series4, Role::series5,
+                                  Role::series6, Role::series7, Role::series8})
             QVERIFY(contrast(theme.color(series), theme.color(Role::panel)) >= 3);
         QVERIFY(!qApp->styleSheet().contains(QLatin1Char('@')));
         QCOMPARE(QApplication::palette().color(QPalette::WindowText), theme.color(Role::text));
@@ -112,6 +112,19 @@ private slots:
     void digits_keep_their_columns() {
         const QFontMetrics metrics(Theme::instance().font(TextSize::value));
         QCOMPARE(tabular_width(metrics, QStringLiteral("111.11")), tabular_width(metrics, QStringLiteral("888.88")));
+    }
+
+    void what_has_no_room_is_left_out_whole() {
+        const QFontMetrics metrics(Theme::instance().font(TextSize::small));
+        const QStringList parts{QStringLiteral("about 9 min"), QStringLiteral("up to batch 4,000"),
+                                QStringLiteral("99 k parameters")};
+        const QString all = parts.join(QStringLiteral(" · "));
+        for (int width = 0; width < tabular_width(metrics, all) + 10; ++width) {
+            const QString shown = whole_parts(parts, metrics, width);
+            QVERIFY(tabular_width(metrics, shown) <= width);
+            QVERIFY(shown.isEmpty() || all == shown || all.startsWith(shown + QStringLiteral(" · ")));
+        }
+        QCOMPARE(whole_parts(parts, metrics, tabular_width(metrics, all)), all);
     }
 
     void numbers_are_written_for_people() {

@@ -322,7 +322,7 @@ private:
                            limit);
             fit->set_words(limit > 80 * mega ? QStringLiteral("80 of 200 MB · fits")
                                              : QStringLiteral("80 of 60 MB · does not fit"),
-                           QStringLiteral("about 22 min · 6.3 M parameters"),
+                           {QStringLiteral("about 22 min"), QStringLiteral("6.3 M parameters")},
                            limit > 80 * mega ? Role::text : Role::attention);
             right->addWidget(fit);
         }
