@@ -140,6 +140,13 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
         // So many that a thread makes eight outputs of a row.
         {{56, 36, 33, 30}, 36, 3, true, true, true},
         {{56, 40, 32, 32}, 24, 5, false, false, true},
+        // So many that a thread sums all rows of a 3x3 filter.
+        {{270, 64, 32, 9}, 8, 3, false, false, true},
+        {{280, 64, 31, 10}, 5, 3, true, true, true},
+        // So few that blocks have one chunk of outputs for each thread, or less.
+        {{64, 64, 8, 8}, 64, 3, true, true, true},
+        {{1, 64, 17, 5}, 57, 3, true, false, true},
+        {{64, 32, 16, 16}, 32, 3, true, true, true},
     };
     add(blocks, cases);
 }

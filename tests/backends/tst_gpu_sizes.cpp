@@ -54,6 +54,7 @@ std::vector<OpCase> cases() {
             for (const std::int64_t dilation : {1, 2})
                 if (window == 3 || stride * dilation == 1)
                     result.push_back(depthwise({16, 132, 33, 31}, window, stride, dilation));
+    result.push_back(depthwise({65, 132, 33, 31}, 3, 1, 1)); // a thread sums all rows of the filter
     for (const std::int64_t stride : {1, 2, 3}) {
         const Attributes window{{"kernel", std::int64_t{3}}, {"stride", stride}, {"padding", std::int64_t{1}}};
         const auto name = " with stride " + std::to_string(stride);

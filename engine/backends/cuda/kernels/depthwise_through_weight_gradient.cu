@@ -9,22 +9,13 @@ using namespace depthwise_weights;
 
 namespace {
 
-template <class T, int K, int Rows, InputForm form>
-void launch_form(const Depthwise& d, const DepthwiseInput& x, const T* gy, float* partials,
-                 const LaunchStream& stream) {
-    if (width_of(d) == 8)
-        launch<T, K, 1, 8, Rows, form>(d, x, gy, partials, stream);
-    else
-        launch<T, K, 1, 4, Rows, form>(d, x, gy, partials, stream);
-}
-
-template <class T, int K, int Rows>
+template <class T, int K>
 void launch_form(const Depthwise& d, const DepthwiseInput& x, const T* gy, float* partials,
                  const LaunchStream& stream) {
     if (form_of(x) == InputForm::normalised)
-        launch_form<T, K, Rows, InputForm::normalised>(d, x, gy, partials, stream);
+        launch<T, K, InputForm::normalised>(d, x, gy, partials, stream);
     else
-        launch_form<T, K, Rows, InputForm::relu>(d, x, gy, partials, stream);
+        launch<T, K, InputForm::relu>(d, x, gy, partials, stream);
 }
 
 } // namespace
@@ -36,9 +27,9 @@ void launch_depthwise_weight_gradient(const Depthwise& d, const DepthwiseInput& 
     with_type(d.type, [&](auto element) {
         using T = decltype(element);
         if (d.kernel[0] == 3)
-            launch_form<T, 3, 3>(d, x, static_cast<const T*>(gy), workspace, stream);
+            launch_form<T, 3>(d, x, static_cast<const T*>(gy), workspace, stream);
         else
-            launch_form<T, 5, 1>(d, x, static_cast<const T*>(gy), workspace, stream);
+            launch_form<T, 5>(d, x, static_cast<const T*>(gy), workspace, stream);
     });
     launch_split_sum(workspace, shares_of(d).splits, d.kernel[0] * d.kernel[1] * d.channels, gw, gw_type,
                      stream.behind());

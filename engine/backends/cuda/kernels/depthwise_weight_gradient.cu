@@ -39,15 +39,13 @@ __global__ void any_weight_gradient_kernel(const T* x, const T* gy, float* parti
     }
 }
 
-template <class T, int K, int Rows>
+template <class T, int K>
 void launch_unrolled(const Depthwise& d, const DepthwiseInput& x, const T* gy, float* partials,
                      const LaunchStream& stream) {
     if (ratio_of(d) == 2)
-        launch<T, K, 2, 4, Rows, InputForm::plain>(d, x, gy, partials, stream);
-    else if (width_of(d) == 8)
-        launch<T, K, 1, 8, Rows, InputForm::plain>(d, x, gy, partials, stream);
+        launch_cut<T, K, 2, 4, K == 3 ? 3 : 1, InputForm::plain>(d, x, gy, partials, stream);
     else
-        launch<T, K, 1, 4, Rows, InputForm::plain>(d, x, gy, partials, stream);
+        launch<T, K, InputForm::plain>(d, x, gy, partials, stream);
 }
 
 template <class T>
@@ -74,11 +72,11 @@ void launch_depthwise_weight_gradient(const Depthwise& d, const void* x, const v
             return launch_any(d, static_cast<const T*>(x), g, workspace, stream);
         switch (d.kernel[0]) {
         case 3:
-            return launch_unrolled<T, 3, 3>(d, in, g, workspace, stream);
+            return launch_unrolled<T, 3>(d, in, g, workspace, stream);
         case 5:
-            return launch_unrolled<T, 5, 1>(d, in, g, workspace, stream);
+            return launch_unrolled<T, 5>(d, in, g, workspace, stream);
         default:
-            return launch_unrolled<T, 7, 1>(d, in, g, workspace, stream);
+            return launch_unrolled<T, 7>(d, in, g, workspace, stream);
         }
     });
     launch_split_sum(workspace, shares_of(d).splits, d.kernel[0] * d.kernel[1] * d.channels, gw, gw_type,

@@ -14,8 +14,8 @@
 namespace espalier::cuda::depthwise_weights {
 
 inline constexpr int most_threads = 256;
-/// Blocks that fill the card twice.
-inline constexpr std::int64_t wanted_blocks = 2 * usual_multiprocessors;
+/// Blocks of a multiprocessor at a time. A thread with one row of 3x3 needs few registers.
+constexpr int blocks_together(int kernel, int rows) { return kernel == 3 && rows == 1 ? 3 : 2; }
 /// More terms than this one after the other would round too much.
 inline constexpr std::int64_t most_terms = 1024;
 
@@ -29,7 +29,7 @@ struct Plan {
 
 /// A thread sums `Rows` rows of the filter over chunks of `Width` outputs.
 template <class T, int K, int Ratio, int Width, int Rows, InputForm Form>
-__global__ void __launch_bounds__(most_threads, 2)
+__global__ void __launch_bounds__(most_threads, blocks_together(K, Rows))
     weight_gradient_kernel(const T* x, const T* gy, float* partials, const Plan plan, const DepthwiseInput input) {
     constexpr int window = (Width - 1) * Ratio + K;
     constexpr std::uint32_t row_groups = K / Rows;
@@ -46,9 +46,12 @@ __global__ void __launch_bounds__(most_threads, 2)
 
     take_turn();
     InputChannels channels{};
-    if constexpr (Form == InputForm::normalised)
-        if (vector < plan.tile.vectors)
+    bool channels_known = Form != InputForm::normalised;
+    if constexpr (Form == InputForm::normalised && Rows > 1) // there are no registers for them beside what comes
+        if (vector < plan.tile.vectors) {
             channels = channels_of(input, 4 * vector);
+            channels_known = true;
+        }
     float4 sum[Rows][K] = {};
     if (vector < plan.tile.vectors) {
         for (std::uint32_t chunk = begin + pixel; chunk < end; chunk += plan.tile.pixels) {
@@ -85,6 +88,10 @@ __global__ void __launch_bounds__(most_threads, 2)
 #pragma unroll
                 for (int i = 0; i < window; ++i)
                     row[i] = valid >> i & 1U ? load_packed4(from + i * step) : Packed4<T>{};
+                if (Rows == 1 && !channels_known) { // here, so that they are on their way together with the images
+                    channels = channels_of(input, 4 * vector);
+                    channels_known = true;
+                }
 #pragma unroll
                 for (int i = 0; i < window; ++i) {
                     float4 in = unpack4<T>(row[i]);
@@ -148,10 +155,12 @@ struct Shares {
     Tile tile;
     std::int64_t splits = 1, share = 1; ///< blocks, chunks (or pixels) of each
 
-    Shares(const Depthwise& d, std::int64_t chunks, std::int64_t width, std::int64_t row_groups, std::int64_t rows)
+    /// `together`: blocks of a multiprocessor at a time, `taps`: blocks that have the same share.
+    Shares(const Depthwise& d, std::int64_t chunks, std::int64_t width, std::int64_t row_groups, std::int64_t together,
+           std::int64_t taps)
         : tile(d.channels, most_threads, row_groups) {
         const auto most = (chunks + tile.pixels - 1) / tile.pixels;
-        const auto filled = std::max<std::int64_t>(wanted_blocks / (tile.slabs * rows), 1);
+        const auto filled = std::max<std::int64_t>(together * usual_multiprocessors / (tile.slabs * taps), 1);
         const auto exact = (chunks * width + most_terms * tile.pixels - 1) / (most_terms * tile.pixels);
         splits = std::min(most, std::max(filled, exact));
         share = (chunks + splits - 1) / splits;
@@ -163,8 +172,19 @@ using Pair = std::array<std::int64_t, 2>;
 
 inline std::int64_t spread_of(const Depthwise& d) { return d.dilation[1] / std::gcd(d.stride[1], d.dilation[1]); }
 inline std::int64_t ratio_of(const Depthwise& d) { return d.stride[1] / std::gcd(d.stride[1], d.dilation[1]); }
-inline std::int64_t width_of(const Depthwise& d) { return ratio_of(d) == 1 && d.y[1] / spread_of(d) > 4 ? 8 : 4; }
-inline std::int64_t row_groups_of(const Depthwise& d) { return d.kernel[0] == 3 ? 1 : d.kernel[0]; }
+/// Rows of the filter that a thread of an unrolled kernel sums. All of 3x3 take the fewest loads; one by one they give
+/// three times as many threads with a third of the registers, which hides more of the way to memory until each thread
+/// has several chunks.
+inline std::int64_t rows_of(const Depthwise& d) {
+    constexpr std::int64_t many = 4 * 2 * most_threads * usual_multiprocessors;
+    const auto threads = d.n * d.y[0] * ((d.y[1] + 7) / 8) * (d.channels / 4);
+    return d.kernel[0] == 3 && (ratio_of(d) == 2 || threads >= many) ? 3 : 1;
+}
+inline std::int64_t row_groups_of(const Depthwise& d) { return d.kernel[0] / rows_of(d); }
+inline std::int64_t width_of(const Depthwise& d) {
+    const bool narrow = d.kernel[0] == 3 && rows_of(d) == 1;
+    return ratio_of(d) == 1 && d.y[1] / spread_of(d) > 4 && !narrow ? 8 : 4;
+}
 
 inline bool is_unrolled(const Depthwise& d) {
     const auto k = d.kernel[0];
@@ -180,12 +200,14 @@ inline Chunks chunks_of(const Depthwise& d) { return Chunks(d.n, d.y[0], d.y[1],
 
 inline Shares shares_of(const Depthwise& d) {
     if (is_unrolled(d))
-        return Shares(d, chunks_of(d).count, width_of(d), row_groups_of(d), 1);
-    return Shares(d, d.n * d.y[0] * d.y[1], 1, 1, d.kernel[0] * d.kernel[1]);
+        return Shares(d, chunks_of(d).count, width_of(d), row_groups_of(d),
+                      blocks_together(static_cast<int>(d.kernel[0]), static_cast<int>(rows_of(d))), 1);
+    return Shares(d, d.n * d.y[0] * d.y[1], 1, 1, 2, d.kernel[0] * d.kernel[1]);
 }
 
 template <class T, int K, int Ratio, int Width, int Rows, InputForm Form>
-void launch(const Depthwise& d, const DepthwiseInput& input, const T* gy, float* partials, const LaunchStream& stream) {
+void launch_cut(const Depthwise& d, const DepthwiseInput& input, const T* gy, float* partials,
+                const LaunchStream& stream) {
     Plan plan;
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
     plan.x_h = as_int(d.x[0]), plan.x_w = as_int(d.x[1]);
@@ -203,6 +225,20 @@ void launch(const Depthwise& d, const DepthwiseInput& input, const T* gy, float*
     enqueue(weight_gradient_kernel<T, K, Ratio, Width, Rows, Form>, grid, dim3(threads),
             (Rows * K + 1) * threads * sizeof(float4), stream, static_cast<const T*>(input.x), gy, partials, plan,
             input);
+}
+
+/// Without a stride.
+template <class T, int K, InputForm Form>
+void launch(const Depthwise& d, const DepthwiseInput& input, const T* gy, float* partials, const LaunchStream& stream) {
+    if constexpr (K == 3) {
+        if (rows_of(d) == 1)
+            return launch_cut<T, K, 1, 4, 1, Form>(d, input, gy, partials, stream);
+    }
+    constexpr int rows = K == 3 ? 3 : 1;
+    if (width_of(d) == 8)
+        launch_cut<T, K, 1, 8, rows, Form>(d, input, gy, partials, stream);
+    else
+        launch_cut<T, K, 1, 4, rows, Form>(d, input, gy, partials, stream);
 }
 
 } // namespace espalier::cuda::depthwise_weights
