@@ -134,8 +134,10 @@ void add_separable_cases(std::vector<OpCase>& cases) {
 
 void add_large_separable_cases(std::vector<OpCase>& cases) {
     const Block blocks[] = {
-        {{420, 8, 6, 5}, 8, 3, true, true, true},     {{3, 40, 33, 31}, 24, 5, true, false, true},
-        {{5, 64, 32, 32}, 64, 3, false, false, true}, {{64, 16, 32, 32}, 16, 5, true, true, true},
+        {{420, 8, 6, 5}, 8, 3, true, true, true},
+        {{3, 40, 33, 31}, 24, 5, true, false, true},
+        {{5, 64, 32, 32}, 64, 3, false, false, true},
+        {{64, 16, 32, 32}, 16, 5, true, true, true},
         {{2, 24, 7, 64}, 40, 3, true, true, true},
         // So many that a thread makes eight outputs of a row.
         {{56, 36, 33, 30}, 36, 3, true, true, true},
@@ -147,6 +149,10 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
         {{64, 64, 8, 8}, 64, 3, true, true, true},
         {{1, 64, 17, 5}, 57, 3, true, false, true},
         {{64, 32, 16, 16}, 32, 3, true, true, true},
+        // Slices of several tiles, whole and not, of the widest matrices, and of more products than channels.
+        {{40, 64, 20, 17}, 64, 5, true, true, true},
+        {{150, 16, 23, 21}, 48, 3, true, true, true},
+        {{96, 36, 32, 32}, 36, 5, true, false, true},
     };
     add(blocks, cases);
 }

@@ -48,11 +48,12 @@ struct PointwiseGradient {
     const void* d = nullptr;
     const void* matrix = nullptr;
     void* gd = nullptr;
-    /// Null: not wanted. Else [slices][products,channels], the sums of shares of the rows, for launch_split_sum: what
+    /// Null: not wanted. Else [parts][products,channels], the sums of shares of the rows, for launch_split_sum: what
     /// follows gd need not wait for it.
     float* gmatrix_parts = nullptr;
 };
 
+[[nodiscard]] std::int64_t pointwise_gradient_parts(const Pointwise& shape);
 void launch_pointwise_gradient(const Pointwise& shape, const PointwiseGradient& gradient, const LaunchStream& stream);
 
 } // namespace espalier::cuda

@@ -2,16 +2,49 @@
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/pointwise_tile.cuh"
 
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+
 namespace espalier::cuda {
 namespace {
 
 using namespace pointwise;
 
-/// Shared memory of a block.
+constexpr int blocks_together = 3; ///< of a multiprocessor
+
+/// Slices that fill the card once, so that there are few parts of the matrix's gradient. A slice of several tiles loads
+/// one while it multiplies the one before: tiles are small, about one eight of channels a thread and tensor.
+Cut cut_gradient(const Pointwise& s) {
+    const auto ceil_divide = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const auto sixteens = [&](std::int64_t rows) { return ceil_divide(rows, 16) * 16; };
+    const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
+    constexpr std::int64_t least_rows = 32; // fewer do not pay for a block's beginning and end
+    // Of the widest there is shared memory for two.
+    const auto together = s.type == DType::f32 && s.channels + s.products > 112 ? 2 : blocks_together;
+    const auto rows = std::max(sixteens(ceil_divide(s.rows, together * s.multiprocessors)), least_rows);
+    const auto lanes = block_threads / (std::max(s.channels, s.products) / 8);
+    auto tiles = ceil_divide(rows, std::max(lanes / 16 * 16, least_rows));
+    if (tiles == 1 && rows >= 2 * least_rows)
+        tiles = 2;
+    Cut c;
+    c.rows = as_int(s.rows);
+    c.slice_rows = as_int(rows);
+    c.slices = as_int(ceil_divide(s.rows, rows));
+    c.tile_rows = as_int(sixteens(ceil_divide(rows, tiles)));
+    c.channels = as_int(s.channels), c.products = as_int(s.products);
+    c.channel_eights = Divisor(s.channels / 8);
+    c.product_eights = Divisor(s.products / 8);
+    return c;
+}
+
+/// Shared memory of a block. What a tile reads is there twice, where a slice has several tiles.
 template <class T>
 struct Memory {
-    T* gz;           ///< [tile_rows][pitch]: the gradient of the pointwise result
+    T* gz;           ///< [tile_rows][pitch]: gy as it comes, then the gradient of the pointwise result
+    T* z;            ///< [tile_rows][pitch]
     T* d;            ///< [tile_rows][pitch]
+    int next;        ///< elements from these to those of the next tile
     T* gd;           ///< [tile_rows][pitch]
     T* matrix;       ///< transposed, [channels][pitch]
     float* gradient; ///< coefficients of gz, [3][products]
@@ -21,7 +54,11 @@ struct Memory {
         Carver carve(base);
         // A piece of a product may reach 8 columns beyond the last row.
         gz = carve.take<T>(c.tile_rows * product_pitch<T>(c.products) + 8);
+        z = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
         d = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels) + 8);
+        next = static_cast<int>(carve.bytes() / sizeof(T));
+        if (c.slice_rows > c.tile_rows)
+            carve.take<T>(next);
         gd = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels));
         matrix = carve.take<T>(c.channels * product_pitch<T>(c.products));
         gradient = carve.take<float>(3 * c.products);
@@ -29,35 +66,82 @@ struct Memory {
     }
 };
 
+/// Eight elements on their way into shared memory.
+template <class T>
+__device__ void begin_copy(T* to, const T* from) {
+#pragma unroll
+    for (std::size_t part = 0; part < 8; part += 16 / sizeof(T))
+        __pipeline_memcpy_async(to + part, from + part, 16);
+}
+
+template <class T, bool along>
+__device__ Factor<T, along> beyond(const Factor<T, along>& f, int k) {
+    return {along ? f.data + k : f.data + k * f.pitch, f.pitch};
+}
+
+/// multiply_piece in steps whose length is known to the compiler.
+template <class T, bool tf32, bool a_along, bool b_along>
+__device__ void multiply_steps(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
+                               int depth) {
+    int k = 0;
+    for (; k + 16 <= depth; k += 16)
+        multiply_piece<T, tf32>(c, beyond(a, k), beyond(b, k), m, n, 16);
+    if (k < depth)
+        multiply_piece<T, tf32>(c, beyond(a, k), beyond(b, k), m, n, 8);
+}
+
 /// `Pieces`: of the matrix's gradient, a warp.
 template <class T, bool tf32, int Pieces>
-__global__ void __launch_bounds__(block_threads, 3) pointwise_gradient_kernel(PointwiseGradient g, Cut c) {
+__global__ void __launch_bounds__(block_threads, blocks_together)
+    pointwise_gradient_kernel(PointwiseGradient g, Cut c) {
     extern __shared__ float4 shared[];
     const Memory<T> memory(c, reinterpret_cast<unsigned char*>(shared));
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
     const int z_pitch = product_pitch<T>(c.products), d_pitch = product_pitch<T>(c.channels);
+    const bool with_matrix = g.gmatrix_parts != nullptr;
 
     const Columns of_z(c.products), of_d(c.channels);
     const int begin = static_cast<int>(blockIdx.x) * c.slice_rows, end = min(begin + c.slice_rows, c.rows);
 
+    // Each thread waits for what it copies itself, and is the first to read it.
+    const auto begin_tile = [&](int first, int at) {
+        const int rows = min(c.tile_rows, end - first);
+        if (of_z.active()) {
+            const auto from = static_cast<std::int64_t>(first) * c.products + of_z.column;
+            const T *gy = static_cast<const T*>(g.gy) + from, *z = static_cast<const T*>(g.z) + from;
+            for (int row = of_z.lane; row < rows; row += of_z.lanes) {
+                const int to = at + row * z_pitch + of_z.column;
+                begin_copy(memory.gz + to, gy + row * c.products);
+                begin_copy(memory.z + to, z + row * c.products);
+            }
+        }
+        if (of_d.active() && with_matrix) {
+            const T* d = static_cast<const T*>(g.d) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
+            for (int row = of_d.lane; row < rows; row += of_d.lanes)
+                begin_copy(memory.d + at + row * d_pitch + of_d.column, d + row * c.channels);
+        }
+    };
+
     take_turn();
+    begin_tile(begin, 0);
+    __pipeline_commit();
     // Ioffe and Szegedy, "Batch Normalization" (2015), section 3: gz = scale gy + slope z + offset.
-    for (int i = thread; i < c.products; i += block_threads) {
-        const float count = static_cast<float>(c.rows), inv_std = g.inv_std[i];
-        const float scale = inv_std * (g.weight != nullptr ? g.weight[i] : 1.0F);
-        const float slope = -scale * inv_std * g.gweight[i] / count;
-        memory.gradient[i] = scale;
-        memory.gradient[c.products + i] = slope;
-        memory.gradient[2 * c.products + i] = -scale * g.gbias[i] / count - slope * g.mean[i];
+    if (thread < c.products) {
+        const float inv_std = g.inv_std[thread], gweight = g.gweight[thread], gbias = g.gbias[thread],
+                    mean = g.mean[thread], weight = g.weight != nullptr ? g.weight[thread] : 1.0F;
+        const float count = static_cast<float>(c.rows), scale = inv_std * weight;
+        const float slope = -scale * inv_std * gweight / count;
+        memory.gradient[thread] = scale;
+        memory.gradient[c.products + thread] = slope;
+        memory.gradient[2 * c.products + thread] = -scale * gbias / count - slope * mean;
     }
+    // Neighbouring threads take rows below each other: these lie side by side where they go.
     for (int i = thread; i < c.products * c.channels / 8; i += block_threads) {
-        auto column = static_cast<std::uint32_t>(i);
-        const auto row = c.channel_eights.split(column);
-        const Eight values = as_factor<tf32>(load8(static_cast<const T*>(g.matrix) + 8 * i));
+        const int column = i / c.products * 8, row = i % c.products;
+        const Eight values = as_factor<tf32>(load8(static_cast<const T*>(g.matrix) + row * c.channels + column));
 #pragma unroll
         for (int j = 0; j < 8; ++j)
-            memory.matrix[(8 * static_cast<int>(column) + j) * z_pitch + static_cast<int>(row)] =
-                from_float<T>(values.v[j]);
+            memory.matrix[(column + j) * z_pitch + row] = from_float<T>(values.v[j]);
     }
 
     // Piece i of `pieces`: rows from m, columns from n.
@@ -66,76 +150,73 @@ __global__ void __launch_bounds__(block_threads, 3) pointwise_gradient_kernel(Po
         m = static_cast<int>(c.channel_eights.split(column)) * 16;
         n = static_cast<int>(column) * 8;
     };
-    const int z_pieces = (c.products + 15) / 16 * (c.channels / 8);
+    const int z_pieces = with_matrix ? (c.products + 15) / 16 * (c.channels / 8) : 0;
     Piece16x8 gmatrix[Pieces];
-    for (int first = begin; first < end; first += c.tile_rows) {
+    int at = 0;
+    for (int first = begin; first < end; first += c.tile_rows, at = memory.next - at) {
         const int rows = min(c.tile_rows, end - first), whole = (rows + 15) / 16 * 16;
-        const auto first_z = static_cast<std::int64_t>(first) * c.products,
-                   first_d = static_cast<std::int64_t>(first) * c.channels;
-        __syncthreads(); // the tile before is done with everything
+        T *const tile_gz = memory.gz + at, *const tile_z = memory.z + at, *const tile_d = memory.d + at;
+        // Into the place of the tile before this one, whose products are behind a barrier.
+        if (first + c.tile_rows < end)
+            begin_tile(first + c.tile_rows, memory.next - at);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        if (first == begin)
+            __syncthreads(); // coefficients and matrix
         if (of_z.active()) {
-            const T *gy = static_cast<const T*>(g.gy) + first_z, *z = static_cast<const T*>(g.z) + first_z;
             const Eight scale = load8(memory.gradient + of_z.column),
                         slope = load8(memory.gradient + c.products + of_z.column),
                         offset = load8(memory.gradient + 2 * c.products + of_z.column);
-#pragma unroll 2
             for (int row = of_z.lane; row < whole; row += of_z.lanes) {
+                T* const to = tile_gz + row * z_pitch + of_z.column;
                 Eight value{};
                 if (row < rows) {
-                    const int at = row * c.products + of_z.column;
-                    const Eight from = load8(gy + at), normalised = load8(z + at);
+                    const Eight from = load8(to), normalised = load8(tile_z + row * z_pitch + of_z.column);
 #pragma unroll
                     for (int j = 0; j < 8; ++j)
                         value.v[j] = fmaf(scale.v[j], from.v[j], fmaf(slope.v[j], normalised.v[j], offset.v[j]));
                 }
-                store8(memory.gz + row * z_pitch + of_z.column, as_factor<tf32>(value));
+                store8(to, as_factor<tf32>(value));
             }
         }
-        if (of_d.active() && g.gmatrix_parts != nullptr) {
-            const T* d = static_cast<const T*>(g.d) + first_d;
-#pragma unroll 2
+        if (of_d.active() && with_matrix)
             for (int row = of_d.lane; row < whole; row += of_d.lanes) {
-                Packed<T> packed{};
-                if (row < rows)
-                    packed = load_packed(d + row * c.channels + of_d.column);
-                if constexpr (tf32)
-                    store8(memory.d + row * d_pitch + of_d.column, as_factor<tf32>(unpack(packed)));
-                else
-                    *reinterpret_cast<Packed<T>*>(memory.d + row * d_pitch + of_d.column) = packed;
+                T* const to = tile_d + row * d_pitch + of_d.column;
+                if (row >= rows)
+                    store8(to, Eight{});
+                else if constexpr (tf32)
+                    store8(to, as_factor<tf32>(load8(to)));
             }
-        }
         __syncthreads();
 
-        const Factor<T, true> gz{memory.gz, z_pitch};
-        const Factor<T, true> matrix{memory.matrix, z_pitch};
+        const Factor<T, true> gz{tile_gz, z_pitch}, matrix{memory.matrix, z_pitch};
         const int pieces = whole / 16 * (c.channels / 8);
         for (int i = warp; i < pieces; i += block_warps) {
             int m, n;
             place(i, m, n);
             Piece16x8 piece;
-            multiply_piece<T, tf32>(piece, gz, matrix, m, n, c.products);
+            multiply_steps<T, tf32>(piece, gz, matrix, m, n, c.products);
             store_piece(piece, memory.gd, d_pitch, m, n, rows);
         }
-        if (g.gmatrix_parts != nullptr) {
-            const Factor<T, false> left{memory.gz, z_pitch}, right{memory.d, d_pitch};
+        const Factor<T, false> left{tile_gz, z_pitch}, right{tile_d, d_pitch};
+        for (int k = 0; k < whole; k += 16)
 #pragma unroll
             for (int p = 0; p < Pieces; ++p)
                 if (const int i = warp + p * block_warps; i < z_pieces) {
                     int m, n;
                     place(i, m, n);
-                    multiply_piece<T, tf32>(gmatrix[p], left, right, m, n, whole);
+                    multiply_piece<T, tf32>(gmatrix[p], beyond(left, k), beyond(right, k), m, n, 16);
                 }
-        }
         __syncthreads();
         if (of_d.active()) {
-            T* gd = static_cast<T*>(g.gd) + first_d;
+            T* gd = static_cast<T*>(g.gd) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
 #pragma unroll 2
             for (int row = of_d.lane; row < rows; row += of_d.lanes)
-                *reinterpret_cast<Packed<T>*>(gd + row * c.channels + of_d.column) =
+                *reinterpret_cast<Packed<T>*>(gd + row * c.channels) =
                     load_packed(memory.gd + row * d_pitch + of_d.column);
         }
     }
-    if (g.gmatrix_parts == nullptr)
+    if (!with_matrix)
         return;
     float* to = g.gmatrix_parts + static_cast<std::int64_t>(blockIdx.x) * c.products * c.channels;
 #pragma unroll
@@ -149,7 +230,7 @@ __global__ void __launch_bounds__(block_threads, 3) pointwise_gradient_kernel(Po
 
 template <class T, bool tf32>
 void launch(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& stream) {
-    const Cut c = cut(s);
+    const Cut c = cut_gradient(s);
     const int pieces = (c.products + 15) / 16 * (c.channels / 8);
     const auto kernel = pieces <= block_warps       ? pointwise_gradient_kernel<T, tf32, 1>
                         : pieces <= 2 * block_warps ? pointwise_gradient_kernel<T, tf32, 2>
@@ -159,6 +240,8 @@ void launch(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& 
 }
 
 } // namespace
+
+std::int64_t pointwise_gradient_parts(const Pointwise& s) { return cut_gradient(s).slices; }
 
 void launch_pointwise_gradient(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& stream) {
     if (s.type == DType::f32)

@@ -151,7 +151,7 @@ Lowered lower_pointwise_gradient(const Context& c) {
     result.inputs[Place::matrix] = matrix_layout(c.input(Place::matrix));
     if (c.has_output(Place::gmatrix)) {
         result.outputs[Place::gmatrix] = matrix_layout(c.output(Place::gmatrix));
-        const std::int64_t splits = pointwise_slices(shape).slices, count = shape.products * shape.channels;
+        const std::int64_t splits = pointwise_gradient_parts(shape), count = shape.products * shape.channels;
         result.finish = Finish{launch_kernel(c, "sum of parts",
                                              [splits, count, type = c.output(Place::gmatrix).type](const Arguments& a) {
                                                  launch_split_sum(a.in_f32(0), splits, count, a.out(0), type, a.stream);
