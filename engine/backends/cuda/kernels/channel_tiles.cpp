@@ -69,6 +69,13 @@ ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, int multiproces
     return t;
 }
 
+ChannelTiles cut_map_after_merge(std::int64_t rows, int channels, int pitch, int multiprocessors) {
+    auto t = uncut(rows, channels, pitch);
+    cut_channels(t, most_tile_groups);
+    cut_rows(t, std::min<std::int64_t>(useful_slices(t), 2 * multiprocessors / t.tiles)); // two a multiprocessor
+    return t;
+}
+
 ChannelTiles narrowed(ChannelTiles t) {
     t.groups = 1;
     t.tiles = t.pitch / 8;

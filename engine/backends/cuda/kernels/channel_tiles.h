@@ -31,6 +31,9 @@ inline constexpr std::int64_t most_rows = std::int64_t{1} << 30; ///< so that pl
 /// For kernels that only map rows to rows: many slices.
 [[nodiscard]] ChannelTiles cut_map(std::int64_t rows, int channels, int pitch, int multiprocessors);
 
+/// For a map whose every block first merges the slices of a reduction: no more blocks than run at a time.
+[[nodiscard]] ChannelTiles cut_map_after_merge(std::int64_t rows, int channels, int pitch, int multiprocessors);
+
 /// The same rows and slices in the narrowest tiles: more threads share the merging of a channel's slices.
 [[nodiscard]] ChannelTiles narrowed(ChannelTiles tiles);
 /// One block a tile: for results by channel alone.

@@ -80,26 +80,42 @@ struct GradientMemory {
     alignas(16) float offset[most_tile_width];
 };
 
+/// What the sums of a channel are finished with; asked for early, so that it comes together with what they are made of.
+struct GivenChannel {
+    int channel;
+    bool here = false; ///< within the tile
+    float mean = 0, inv_std = 0, weight = 1;
+
+    __device__ GivenChannel(const NormalizeGradient& g, const ChannelTiles& t)
+        : channel(static_cast<int>(blockIdx.x) * 8 * t.groups + static_cast<int>(threadIdx.x)) {
+        here = static_cast<int>(threadIdx.x) < 8 * t.groups && channel < t.pitch;
+        if (here) {
+            inv_std = g.inv_std[channel];
+            mean = g.mean[channel];
+            if (g.weight != nullptr)
+                weight = g.weight[channel];
+        }
+    }
+};
+
 /// From the sums over the whole batch, in the threads below the tile's width: gweight and gbias, written by the first
 /// slice, and the coefficients of gx. Ioffe and Szegedy, "Batch Normalization" (2015), section 3.
-__device__ void finish_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, const Partial& sums,
-                            GradientMemory& memory) {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int channel = static_cast<int>(blockIdx.x) * 8 * t.groups + thread;
-    if (thread < 8 * t.groups && channel < t.pitch) {
-        const float inv_std = g.inv_std[channel];
+__device__ void finish_sums(const NormalizeGradient& g, const GivenChannel& given, const ChannelTiles& t,
+                            const Place& p, const Partial& sums, GradientMemory& memory) {
+    if (given.here) {
+        const int thread = static_cast<int>(threadIdx.x);
         const auto count = static_cast<float>(t.rows);
-        const float gweight = sums.b * inv_std;
-        const float scale = inv_std * (g.weight != nullptr ? g.weight[channel] : 1.0F);
-        const float slope = -scale * inv_std * gweight / count;
+        const float gweight = sums.b * given.inv_std;
+        const float scale = given.inv_std * given.weight;
+        const float slope = -scale * given.inv_std * gweight / count;
         memory.scale[thread] = scale;
         memory.slope[thread] = slope;
-        memory.offset[thread] = -scale * sums.a / count - slope * g.mean[channel];
+        memory.offset[thread] = -scale * sums.a / count - slope * given.mean;
         if (p.slice == 0) {
             if (g.gweight != nullptr)
-                g.gweight[channel] = gweight;
+                g.gweight[given.channel] = gweight;
             if (g.gbias != nullptr)
-                g.gbias[channel] = sums.a;
+                g.gbias[given.channel] = sums.a;
         }
     }
     __syncthreads();
@@ -151,7 +167,8 @@ __global__ void __launch_bounds__(tile_threads, 2)
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
     take_turn();
-    finish_sums(g, t, p, merge_partials<Sums>(t, partials, memory), coefficients);
+    const GivenChannel given(g, t);
+    finish_sums(g, given, t, p, merge_partials<Sums>(t, partials, memory), coefficients);
     write_gx<T>(g, t, p, coefficients);
 }
 
@@ -161,7 +178,8 @@ __global__ void __launch_bounds__(tile_threads) gradient_once_kernel(NormalizeGr
     __shared__ GradientMemory coefficients;
     const auto p = place_of(t);
     take_turn();
-    finish_sums(g, t, p, sum_slice<T>(g, t, p, memory), coefficients);
+    const auto sums = sum_slice<T>(g, t, p, memory);
+    finish_sums(g, GivenChannel(g, t), t, p, sums, coefficients);
     write_gx<T>(g, t, p, coefficients);
 }
 

@@ -41,8 +41,8 @@ Pointwise pointwise_of(const Context& c, const Tensor& d, const Tensor& matrix) 
 }
 
 ChannelTiles cut_images(const Context& c, const Pointwise& p) {
-    return cut_map(p.rows, static_cast<int>(p.real_products), static_cast<int>(p.products),
-                   c.settings.device.multiprocessors);
+    return cut_map_after_merge(p.rows, static_cast<int>(p.real_products), static_cast<int>(p.products),
+                               c.settings.device.multiprocessors);
 }
 
 /// Of the blocks of a depthwise input gradient; their shares play no part in sums.
