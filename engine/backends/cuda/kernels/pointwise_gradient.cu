@@ -13,6 +13,60 @@ using namespace pointwise;
 
 constexpr int blocks_together = 3; ///< of a multiprocessor
 
+/// Channels of a thread: 16 bytes, so that neighbours meet no bank of shared memory twice.
+template <class T>
+struct Few {
+    static constexpr int count = 16 / sizeof(T);
+    float v[count] = {};
+};
+template <class T>
+__device__ Few<T> load_few(const T* p) {
+    Few<T> few;
+    if constexpr (sizeof(T) == 4) {
+        const float4 from = *reinterpret_cast<const float4*>(p);
+        few.v[0] = from.x, few.v[1] = from.y, few.v[2] = from.z, few.v[3] = from.w;
+    } else {
+        const Eight from = load8(p);
+#pragma unroll
+        for (int j = 0; j < few.count; ++j)
+            few.v[j] = from.v[j];
+    }
+    return few;
+}
+template <bool tf32, class T>
+__device__ void store_few(T* p, const Few<T>& few) {
+    if constexpr (sizeof(T) == 4) {
+        *reinterpret_cast<float4*>(p) = make_float4(as_factor<tf32>(few.v[0]), as_factor<tf32>(few.v[1]),
+                                                    as_factor<tf32>(few.v[2]), as_factor<tf32>(few.v[3]));
+    } else {
+        Eight to;
+#pragma unroll
+        for (int j = 0; j < few.count; ++j)
+            to.v[j] = few.v[j];
+        store8(p, to);
+    }
+}
+
+/// Threads that each keep to a few channels: `lanes` rows side by side.
+template <class T>
+struct FewColumns {
+    static constexpr int idle = 1 << 20; ///< beyond every row
+    int lanes, column, lane;
+    __device__ explicit FewColumns(int channels) {
+        const int vectors = channels / Few<T>::count, thread = static_cast<int>(threadIdx.x);
+        lanes = block_threads / vectors;
+        column = thread % vectors * Few<T>::count;
+        lane = thread / vectors < lanes ? thread / vectors : idle;
+    }
+};
+
+/// Elements from one row to the next of a factor whose rows are summed alone: on tensor cores lanes read four rows of
+/// eight floats at once, which meet no bank twice at odd multiples of eight.
+template <class T>
+__host__ __device__ constexpr int summed_pitch(int columns) {
+    return sizeof(T) == 2 ? product_pitch<T>(columns) : columns % 16 == 8 ? columns : columns + 8;
+}
+
 /// Slices that fill the card once, so that there are few parts of the matrix's gradient. A slice of several tiles loads
 /// one while it multiplies the one before: tiles are small, about one eight of channels a thread and tensor.
 Cut cut_gradient(const Pointwise& s) {
@@ -43,7 +97,7 @@ template <class T>
 struct Memory {
     T* gz;           ///< [tile_rows][pitch]: gy as it comes, then the gradient of the pointwise result
     T* z;            ///< [tile_rows][pitch]
-    T* d;            ///< [tile_rows][pitch]
+    T* d;            ///< [tile_rows][summed_pitch]
     int next;        ///< elements from these to those of the next tile
     T* gd;           ///< [tile_rows][pitch]
     T* matrix;       ///< transposed, [channels][pitch]
@@ -52,10 +106,10 @@ struct Memory {
 
     __host__ __device__ Memory(const Cut& c, unsigned char* base) {
         Carver carve(base);
-        // A piece of a product may reach 8 columns beyond the last row.
-        gz = carve.take<T>(c.tile_rows * product_pitch<T>(c.products) + 8);
+        gz = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
         z = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
-        d = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels) + 8);
+        // A piece of a product may reach 8 columns beyond the last row.
+        d = carve.take<T>(c.tile_rows * summed_pitch<T>(c.channels) + 8);
         next = static_cast<int>(carve.bytes() / sizeof(T));
         if (c.slice_rows > c.tile_rows)
             carve.take<T>(next);
@@ -65,14 +119,6 @@ struct Memory {
         bytes = carve.bytes();
     }
 };
-
-/// Eight elements on their way into shared memory.
-template <class T>
-__device__ void begin_copy(T* to, const T* from) {
-#pragma unroll
-    for (std::size_t part = 0; part < 8; part += 16 / sizeof(T))
-        __pipeline_memcpy_async(to + part, from + part, 16);
-}
 
 template <class T, bool along>
 __device__ Factor<T, along> beyond(const Factor<T, along>& f, int k) {
@@ -90,6 +136,20 @@ __device__ void multiply_steps(Piece16x8& c, const Factor<T, a_along>& a, const 
         multiply_piece<T, tf32>(c, beyond(a, k), beyond(b, k), m, n, 8);
 }
 
+/// Of the matrix's gradient, whose rows are channels.
+__host__ __device__ inline int pieces_of_matrix(const Cut& c) { return (c.channels + 15) / 16 * (c.products / 8); }
+
+/// Into a matrix with its rows as columns, of which there are `columns`.
+__device__ inline void store_transposed(const Piece16x8& piece, float* to, int columns, int m, int n) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int column = m + lane / 4 + i / 2 * 8, row = n + lane % 4 * 2 + i % 2;
+        if (column < columns)
+            to[row * columns + column] = piece.v[i];
+    }
+}
+
 /// `Pieces`: of the matrix's gradient, a warp.
 template <class T, bool tf32, int Pieces>
 __global__ void __launch_bounds__(block_threads, blocks_together)
@@ -97,29 +157,27 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
     extern __shared__ float4 shared[];
     const Memory<T> memory(c, reinterpret_cast<unsigned char*>(shared));
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-    const int z_pitch = product_pitch<T>(c.products), d_pitch = product_pitch<T>(c.channels);
+    const int z_pitch = product_pitch<T>(c.products), d_pitch = summed_pitch<T>(c.channels),
+              gd_pitch = product_pitch<T>(c.channels);
     const bool with_matrix = g.gmatrix_parts != nullptr;
 
-    const Columns of_z(c.products), of_d(c.channels);
+    const FewColumns<T> of_z(c.products), of_d(c.channels);
     const int begin = static_cast<int>(blockIdx.x) * c.slice_rows, end = min(begin + c.slice_rows, c.rows);
 
     // Each thread waits for what it copies itself, and is the first to read it.
     const auto begin_tile = [&](int first, int at) {
         const int rows = min(c.tile_rows, end - first);
-        if (of_z.active()) {
-            const auto from = static_cast<std::int64_t>(first) * c.products + of_z.column;
-            const T *gy = static_cast<const T*>(g.gy) + from, *z = static_cast<const T*>(g.z) + from;
-            for (int row = of_z.lane; row < rows; row += of_z.lanes) {
-                const int to = at + row * z_pitch + of_z.column;
-                begin_copy(memory.gz + to, gy + row * c.products);
-                begin_copy(memory.z + to, z + row * c.products);
-            }
+        const T *gy = static_cast<const T*>(g.gy) + static_cast<std::int64_t>(first) * c.products + of_z.column,
+                *z = static_cast<const T*>(g.z) + static_cast<std::int64_t>(first) * c.products + of_z.column,
+                *d = static_cast<const T*>(g.d) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
+        for (int row = of_z.lane; row < rows; row += of_z.lanes) {
+            const int to = at + row * z_pitch + of_z.column;
+            __pipeline_memcpy_async(memory.gz + to, gy + row * c.products, 16);
+            __pipeline_memcpy_async(memory.z + to, z + row * c.products, 16);
         }
-        if (of_d.active() && with_matrix) {
-            const T* d = static_cast<const T*>(g.d) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
+        if (with_matrix)
             for (int row = of_d.lane; row < rows; row += of_d.lanes)
-                begin_copy(memory.d + at + row * d_pitch + of_d.column, d + row * c.channels);
-        }
+                __pipeline_memcpy_async(memory.d + at + row * d_pitch + of_d.column, d + row * c.channels, 16);
     };
 
     take_turn();
@@ -144,14 +202,14 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
             memory.matrix[(column + j) * z_pitch + row] = from_float<T>(values.v[j]);
     }
 
-    // Piece i of `pieces`: rows from m, columns from n.
-    const auto place = [&](int i, int& m, int& n) {
+    // Piece i of a product with so many pieces side by side: rows from m, columns from n.
+    const auto place = [](int i, const Divisor& across, int& m, int& n) {
         auto column = static_cast<std::uint32_t>(i);
-        m = static_cast<int>(c.channel_eights.split(column)) * 16;
+        m = static_cast<int>(across.split(column)) * 16;
         n = static_cast<int>(column) * 8;
     };
-    const int z_pieces = with_matrix ? (c.products + 15) / 16 * (c.channels / 8) : 0;
-    Piece16x8 gmatrix[Pieces];
+    const int matrix_pieces = with_matrix ? pieces_of_matrix(c) : 0;
+    Piece16x8 gmatrix[Pieces]; // transposed: [channels][products]
     int at = 0;
     for (int first = begin; first < end; first += c.tile_rows, at = memory.next - at) {
         const int rows = min(c.tile_rows, end - first), whole = (rows + 15) / 16 * 16;
@@ -163,29 +221,33 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         __pipeline_wait_prior(1);
         if (first == begin)
             __syncthreads(); // coefficients and matrix
-        if (of_z.active()) {
-            const Eight scale = load8(memory.gradient + of_z.column),
-                        slope = load8(memory.gradient + c.products + of_z.column),
-                        offset = load8(memory.gradient + 2 * c.products + of_z.column);
+        if (of_z.lane < whole) {
+            Few<T> scale, slope, offset;
+#pragma unroll
+            for (int j = 0; j < Few<T>::count; ++j) {
+                scale.v[j] = memory.gradient[of_z.column + j];
+                slope.v[j] = memory.gradient[c.products + of_z.column + j];
+                offset.v[j] = memory.gradient[2 * c.products + of_z.column + j];
+            }
             for (int row = of_z.lane; row < whole; row += of_z.lanes) {
                 T* const to = tile_gz + row * z_pitch + of_z.column;
-                Eight value{};
+                Few<T> value;
                 if (row < rows) {
-                    const Eight from = load8(to), normalised = load8(tile_z + row * z_pitch + of_z.column);
+                    const Few<T> from = load_few(to), normalised = load_few(tile_z + row * z_pitch + of_z.column);
 #pragma unroll
-                    for (int j = 0; j < 8; ++j)
+                    for (int j = 0; j < Few<T>::count; ++j)
                         value.v[j] = fmaf(scale.v[j], from.v[j], fmaf(slope.v[j], normalised.v[j], offset.v[j]));
                 }
-                store8(to, as_factor<tf32>(value));
+                store_few<tf32>(to, value);
             }
         }
-        if (of_d.active() && with_matrix)
+        if (with_matrix)
             for (int row = of_d.lane; row < whole; row += of_d.lanes) {
                 T* const to = tile_d + row * d_pitch + of_d.column;
                 if (row >= rows)
-                    store8(to, Eight{});
+                    store_few<tf32>(to, Few<T>{});
                 else if constexpr (tf32)
-                    store8(to, as_factor<tf32>(load8(to)));
+                    store_few<tf32>(to, load_few(to));
             }
         __syncthreads();
 
@@ -193,45 +255,43 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         const int pieces = whole / 16 * (c.channels / 8);
         for (int i = warp; i < pieces; i += block_warps) {
             int m, n;
-            place(i, m, n);
+            place(i, c.channel_eights, m, n);
             Piece16x8 piece;
             multiply_steps<T, tf32>(piece, gz, matrix, m, n, c.products);
-            store_piece(piece, memory.gd, d_pitch, m, n, rows);
+            store_piece(piece, memory.gd, gd_pitch, m, n, rows);
         }
-        const Factor<T, false> left{tile_gz, z_pitch}, right{tile_d, d_pitch};
+        const Factor<T, false> left{tile_d, d_pitch}, right{tile_gz, z_pitch};
         for (int k = 0; k < whole; k += 16)
 #pragma unroll
             for (int p = 0; p < Pieces; ++p)
-                if (const int i = warp + p * block_warps; i < z_pieces) {
+                if (const int i = warp + p * block_warps; i < matrix_pieces) {
                     int m, n;
-                    place(i, m, n);
+                    place(i, c.product_eights, m, n);
                     multiply_piece<T, tf32>(gmatrix[p], beyond(left, k), beyond(right, k), m, n, 16);
                 }
         __syncthreads();
-        if (of_d.active()) {
-            T* gd = static_cast<T*>(g.gd) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
+        T* gd = static_cast<T*>(g.gd) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
 #pragma unroll 2
-            for (int row = of_d.lane; row < rows; row += of_d.lanes)
-                *reinterpret_cast<Packed<T>*>(gd + row * c.channels) =
-                    load_packed(memory.gd + row * d_pitch + of_d.column);
-        }
+        for (int row = of_d.lane; row < rows; row += of_d.lanes)
+            *reinterpret_cast<uint4*>(gd + row * c.channels) =
+                *reinterpret_cast<const uint4*>(memory.gd + row * gd_pitch + of_d.column);
     }
     if (!with_matrix)
         return;
     float* to = g.gmatrix_parts + static_cast<std::int64_t>(blockIdx.x) * c.products * c.channels;
 #pragma unroll
     for (int p = 0; p < Pieces; ++p)
-        if (const int i = warp + p * block_warps; i < z_pieces) {
+        if (const int i = warp + p * block_warps; i < matrix_pieces) {
             int m, n;
-            place(i, m, n);
-            store_piece(gmatrix[p], to, c.channels, m, n, c.products);
+            place(i, c.product_eights, m, n);
+            store_transposed(gmatrix[p], to, c.channels, m, n);
         }
 }
 
 template <class T, bool tf32>
 void launch(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& stream) {
     const Cut c = cut_gradient(s);
-    const int pieces = (c.products + 15) / 16 * (c.channels / 8);
+    const int pieces = pieces_of_matrix(c);
     const auto kernel = pieces <= block_warps       ? pointwise_gradient_kernel<T, tf32, 1>
                         : pieces <= 2 * block_warps ? pointwise_gradient_kernel<T, tf32, 2>
                                                     : pointwise_gradient_kernel<T, tf32, 4>;
