@@ -116,6 +116,9 @@ struct Memory {
         gd = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels));
         matrix = carve.take<T>(c.channels * product_pitch<T>(c.products));
         gradient = carve.take<float>(3 * c.products);
+        // At the end a piece of each warp, in the place of everything.
+        if (constexpr std::size_t sums = sizeof(Piece16x8) * block_threads; carve.bytes() < sums)
+            carve.take<unsigned char>(static_cast<int>(sums - carve.bytes()));
         bytes = carve.bytes();
     }
 };
@@ -209,6 +212,12 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         n = static_cast<int>(column) * 8;
     };
     const int matrix_pieces = with_matrix ? pieces_of_matrix(c) : 0;
+    // Where there are fewer pieces of it than warps, some warps share the rows of a piece.
+    int shares = 1;
+    if constexpr (Pieces == 1)
+        while (2 * shares * matrix_pieces <= block_warps && 2 * shares <= block_warps)
+            shares *= 2;
+    const int across = block_warps / shares, matrix_warp = warp % across, share = warp / across;
     Piece16x8 gmatrix[Pieces]; // transposed: [channels][products]
     int at = 0;
     for (int first = begin; first < end; first += c.tile_rows, at = memory.next - at) {
@@ -261,10 +270,10 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
             store_piece(piece, memory.gd, gd_pitch, m, n, rows);
         }
         const Factor<T, false> left{tile_d, d_pitch}, right{tile_gz, z_pitch};
-        for (int k = 0; k < whole; k += 16)
+        for (int k = 16 * share; k < whole; k += 16 * shares)
 #pragma unroll
             for (int p = 0; p < Pieces; ++p)
-                if (const int i = warp + p * block_warps; i < matrix_pieces) {
+                if (const int i = matrix_warp + p * block_warps; i < matrix_pieces) {
                     int m, n;
                     place(i, c.product_eights, m, n);
                     multiply_piece<T, tf32>(gmatrix[p], beyond(left, k), beyond(right, k), m, n, 16);
@@ -278,10 +287,23 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
     }
     if (!with_matrix)
         return;
+    if (shares > 1) {
+        float4* const sums = reinterpret_cast<float4*>(memory.gz) + thread; // [share][across][lanes]
+        __syncthreads();                                                    // nobody needs the tiles any more
+        *sums = make_float4(gmatrix[0].v[0], gmatrix[0].v[1], gmatrix[0].v[2], gmatrix[0].v[3]);
+        __syncthreads();
+        if (share > 0)
+            return;
+        for (int other = 1; other < shares; ++other) {
+            const float4 more = sums[32 * across * other];
+            gmatrix[0].v[0] += more.x, gmatrix[0].v[1] += more.y;
+            gmatrix[0].v[2] += more.z, gmatrix[0].v[3] += more.w;
+        }
+    }
     float* to = g.gmatrix_parts + static_cast<std::int64_t>(blockIdx.x) * c.products * c.channels;
 #pragma unroll
     for (int p = 0; p < Pieces; ++p)
-        if (const int i = warp + p * block_warps; i < matrix_pieces) {
+        if (const int i = matrix_warp + p * block_warps; i < matrix_pieces) {
             int m, n;
             place(i, c.product_eights, m, n);
             store_transposed(gmatrix[p], to, c.channels, m, n);
