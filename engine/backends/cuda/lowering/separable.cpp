@@ -4,13 +4,14 @@
 #include "backends/cuda/kernels/depthwise.h"
 #include "backends/cuda/kernels/normalization.h"
 #include "backends/cuda/kernels/pointwise.h"
+#include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/split_sum.h"
 #include "backends/cuda/lowering/lowering.h"
 
 #include <array>
 
-/// Each op is a chain of short launches, each of which begins while the one before it ends: depthwise, pointwise with
-/// the moments of its slices, and what merges these.
+/// Each op is a chain of short launches, each of which begins while the one before it ends: depthwise and pointwise
+/// with the moments of its slices, in one where rows of the images are short, and what merges these.
 namespace espalier::cuda {
 namespace {
 
@@ -117,16 +118,28 @@ Lowered lower_forward(const Context& c) {
     const auto attributes = Forward::from(c.op.attributes);
     const auto depthwise = depthwise_of(c.input(Forward::x), c.input(Forward::filter).shape);
     const auto pointwise = pointwise_of(c, c.input(Forward::x), c.input(Forward::matrix));
-    const auto slices = pointwise_slices(pointwise), tiles = cut_images(c, pointwise);
+    const auto joined = separable_tiles(depthwise, pointwise);
+    const auto slices = joined ? separable_slices(depthwise, pointwise, *joined) : pointwise_slices(pointwise);
+    const auto tiles = cut_images(c, pointwise);
     Lowered result = c.natural();
     result.inputs[Forward::filter] = filter_layout(c.input(Forward::filter));
     result.inputs[Forward::matrix] = matrix_layout(c.input(Forward::matrix));
     result.workspace = partial_floats(slices) * sizeof(float);
     result.kernel = launch_kernel(c, "separable forward", [=](const Arguments& a) {
-        launch_depthwise(depthwise, input_of(a, Forward::x, Forward::mean, attributes.input_relu),
-                         a.in(Forward::filter), a.out(Forward::d), a.stream);
-        launch_pointwise(pointwise, a.out(Forward::d), a.in(Forward::matrix), a.out(Forward::z), a.scratch<float>(),
-                         a.stream.behind());
+        const auto input = input_of(a, Forward::x, Forward::mean, attributes.input_relu);
+        if (joined) {
+            const SeparableTensors tensors{input,
+                                           a.in(Forward::filter),
+                                           a.in(Forward::matrix),
+                                           a.out(Forward::d),
+                                           a.out(Forward::z),
+                                           a.scratch<float>()};
+            launch_separable_forward(depthwise, pointwise, *joined, tensors, a.stream);
+        } else {
+            launch_depthwise(depthwise, input, a.in(Forward::filter), a.out(Forward::d), a.stream);
+            launch_pointwise(pointwise, a.out(Forward::d), a.in(Forward::matrix), a.out(Forward::z), a.scratch<float>(),
+                             a.stream.behind());
+        }
         const NormalizeRows rows{
             a.out(Forward::z),         a.in(Forward::residual), a.out(Forward::y), a.in_f32(Forward::z_weight),
             a.in_f32(Forward::z_bias), attributes.relu,         pointwise.type};
