@@ -1,68 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/depthwise_input.cuh"
-#include "backends/cuda/kernels/pointwise_tile.cuh"
 #include "backends/cuda/kernels/separable_forward.h"
-
-#include <cuda_pipeline.h>
+#include "backends/cuda/kernels/separable_tile.cuh"
 
 #include <algorithm>
-#include <numeric>
 
 namespace espalier::cuda {
 namespace {
 
-using pointwise::Carver;
+using namespace separable;
 
-constexpr int most_threads = 512, least_threads = 128;
-constexpr int blocks_a_multiprocessor = 2; // of most_threads
-constexpr int chunk = 4;                   ///< neighbouring pixels of a row that a thread makes
+using pointwise::block_threads, pointwise::block_warps;
 
-/// Sizes as the kernel knows them.
-struct Plan {
-    int height, width; ///< of an image
-    int image_rows;    ///< of all images
-    int tile_height, tiles_each;
-    int channels, products, slots;
-    int kernel; ///< K
-    Divisor rows_of_image, pixels_of_row, chunks_of_row, lanes, channel_eights, product_eights;
-
-    Plan(const Depthwise& d, const Pointwise& p, const SeparableTiles& t)
-        : height(static_cast<int>(d.x[0])), width(static_cast<int>(d.x[1])), image_rows(static_cast<int>(d.n * d.x[0])),
-          tile_height(t.height), tiles_each(t.tiles_each), channels(static_cast<int>(p.channels)),
-          products(static_cast<int>(p.products)), slots(t.slots), kernel(static_cast<int>(d.kernel[0])),
-          rows_of_image(d.x[0]), pixels_of_row(d.x[1]), chunks_of_row((d.x[1] + chunk - 1) / chunk),
-          lanes(p.channels / 4), channel_eights(p.channels / 8), product_eights(p.products / 8) {}
-
-    /// Image rows that a tile reads, and pixels of one, with the zeros around it.
-    [[nodiscard]] __host__ __device__ int read_rows() const { return tile_height + kernel - 1; }
-    [[nodiscard]] __host__ __device__ int read_pixels() const {
-        return (width + chunk - 1) / chunk * chunk + kernel - 1;
-    }
-    /// Floats from one of these pixels to the next: neighbouring chunks lie in different banks.
-    [[nodiscard]] __host__ __device__ int read_pitch() const { return product_pitch<float>(channels); }
-};
-
-/// Shared memory of a block.
-template <class T>
-struct Memory {
-    float* v;        ///< [read_rows][read_pixels][read_pitch]: what the depthwise convolution reads
-    float4* taps;    ///< [K*K][lanes]
-    T* d;            ///< [tile's pixels][pitch]
-    T* matrix;       ///< [products][pitch]
-    float4* moments; ///< [slots][products]: shift, sums of distances from it and of their squares, and how many
-    std::size_t bytes;
-
-    __host__ __device__ Memory(const Plan& p, unsigned char* base) {
-        Carver carve(base);
-        v = carve.take<float>(p.read_rows() * p.read_pixels() * p.read_pitch());
-        taps = carve.take<float4>(p.kernel * p.kernel * p.channels / 4);
-        const int pixels = (p.tile_height * p.width + 15) / 16 * 16;
-        d = carve.take<T>(pixels * product_pitch<T>(p.channels));
-        matrix = carve.take<T>(p.products * product_pitch<T>(p.channels));
-        moments = carve.take<float4>(p.slots * p.products);
-        bytes = carve.bytes();
-    }
-};
+constexpr int blocks_a_multiprocessor = 2;
+constexpr int least_cells = 128; ///< of a block
 
 /// Shared memory of one of the blocks that fill a multiprocessor.
 std::size_t memory_of_block() {
@@ -79,80 +30,50 @@ std::size_t bytes_of(const Depthwise& d, const Pointwise& p, const SeparableTile
     return size_of(p.type) == 2 ? Memory<half>(plan, nullptr).bytes : Memory<float>(plan, nullptr).bytes;
 }
 
-/// A thread's way over the pixels that a tile reads, four channels each. They are copied without registers, so that
-/// they can be on their way during the products of the tile before, and converted where they lie.
-template <class T>
-class Reader {
-public:
-    /// Threads of one lane of channels are `groups`; from `groups` on they have nothing to do.
-    __device__ Reader(const Plan& plan, int group, int groups)
-        : plan_(plan), group_(group), groups_(groups), step_rows_(groups / plan.width),
-          step_pixels_(groups % plan.width) {}
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-    /// From the tile that begins with image row `first` and ends before `last`; v as in Memory, at a lane's channel.
-    __device__ void copy(const T* x, float* v, int first, int last) const {
-        const T* const from = x + static_cast<std::int64_t>(top(first)) * plan_.width * plan_.channels;
-        for_each(v, first, last, [&](float* to, int pixel) {
-            __pipeline_memcpy_async(to, from + pixel * plan_.channels, sizeof(Packed4<T>));
-        });
-        __pipeline_commit();
-    }
-    /// Waits for this thread's copies, and puts value(them) in their place.
-    template <class Value>
-    __device__ void convert(float* v, int first, int last, const Value& value) const {
-        __pipeline_wait_prior(0);
-        for_each(v, first, last, [&](float* at, int) { store4(at, value(load4(reinterpret_cast<const T*>(at)))); });
-    }
+/// Slots for tiles of so many pieces of 16 pixels and eights of products, so that the warps are done soonest: in rounds
+/// of two pieces at once, and a sum over the lanes behind them.
+int best_slots(std::int64_t pieces, std::int64_t eights) {
+    const auto cost = [&](std::int64_t slots) {
+        return ceil_divide(slots * eights, block_warps) * (ceil_divide(ceil_divide(pieces, slots), 2) + 1);
+    };
+    std::int64_t best = 1;
+    for (std::int64_t slots = 2; slots <= std::min<std::int64_t>(pieces, block_warps); ++slots)
+        if (cost(slots) < cost(best))
+            best = slots;
+    return static_cast<int>(best);
+}
 
-private:
-    [[nodiscard]] __device__ int top(int first) const { return max(first - plan_.kernel / 2, 0); }
-    template <class Body>
-    __device__ void for_each(float* v, int first, int last, const Body& body) const {
-        if (group_ >= groups_)
-            return;
-        const int reach = plan_.kernel / 2, pitch = plan_.read_pitch(), row = plan_.read_pixels() * pitch;
-        const int count = (min(last + reach, plan_.image_rows) - top(first)) * plan_.width;
-        auto in_row = static_cast<std::uint32_t>(group_);
-        const int row_of_first = top(first) - (first - reach) + static_cast<int>(plan_.pixels_of_row.split(in_row));
-        int column = static_cast<int>(in_row);
-        v += row_of_first * row + (column + reach) * pitch;
-        const int step = step_rows_ * row + step_pixels_ * pitch, around = row - plan_.width * pitch;
-#pragma unroll 4
-        for (int pixel = group_; pixel < count; pixel += groups_) {
-            body(v, pixel);
-            v += step;
-            column += step_pixels_;
-            if (column >= plan_.width) {
-                column -= plan_.width;
-                v += around;
-            }
-        }
-    }
-
-    const Plan& plan_;
-    int group_, groups_, step_rows_, step_pixels_;
-};
-
-/// The depthwise results of a thread: `chunk` neighbours of one row, four channels each. `from`: what the window of the
-/// first begins with. `first_row`: of the image, that the window begins with.
-template <int K>
-__device__ void gather(float4 (&sums)[chunk], const float* from, const float4* taps, int first_row, const Plan& plan) {
+/// The depthwise results of a thread, four channels each: a cell of `Rows` rows of an image by `chunk` pixels. `from`:
+/// where the window of the first begins. `first_row`: of the image, that this window begins with.
+template <int K, int Rows>
+__device__ void gather(float4 (&sums)[Rows][chunk], const float* from, const float4* taps, int first_row,
+                       const Plan& plan) {
     const int pitch = plan.read_pitch(), lanes = static_cast<int>(plan.lanes.value());
+    float4 w[Rows][K]; // what each row of the cell takes from one row of v
 #pragma unroll
-    for (int r = 0; r < K; ++r, from += plan.read_pixels() * pitch, taps += K * lanes) {
+    for (int r = 0; r < K + Rows - 1; ++r, from += plan.read_pixels() * pitch, taps += K * lanes) {
+#pragma unroll
+        for (int s = 0; s < K; ++s) {
+#pragma unroll
+            for (int o = Rows - 1; o > 0; --o)
+                w[o][s] = w[o - 1][s];
+            if (r < K)
+                w[0][s] = taps[s * lanes];
+        }
         if (static_cast<unsigned>(first_row + r) >= static_cast<unsigned>(plan.height))
             continue; // padding, or another image
-        float4 w[K];
-#pragma unroll
-        for (int s = 0; s < K; ++s)
-            w[s] = taps[s * lanes];
 #pragma unroll
         for (int i = 0; i < chunk - 1 + K; ++i) {
             const float4 x = load4(from + i * pitch);
 #pragma unroll
-            for (int j = 0; j < chunk; ++j)
-                if (const int s = i - j; s >= 0 && s < K)
-                    multiply_add(sums[j], x, w[s]);
+            for (int o = 0; o < Rows; ++o)
+                if (o <= r && r - o < K)
+#pragma unroll
+                    for (int j = 0; j < chunk; ++j)
+                        if (const int s = i - j; s >= 0 && s < K)
+                            multiply_add(sums[o][j], x, w[o][s]);
         }
     }
 }
@@ -166,25 +87,33 @@ __device__ void multiply(const Memory<T>& memory, const Plan& plan, int slot, in
     float4* const at = memory.moments + slot * plan.products + n + lane % 4 * 2; // two columns a lane
     float4 known[2] = {at[0], at[1]};
     float sum[2] = {}, squares[2] = {};
-    for (int m = 16 * slot; m < rows; m += 16 * plan.slots) {
-        Piece16x8 piece;
-        multiply_piece<T, tf32>(piece, a, b, m, n, plan.channels);
-        store_piece(piece, z, plan.products, m, n, rows);
+    // Two pieces at once: they share a factor, and neither waits for the other.
+    for (int first = 16 * slot; first < rows; first += 32 * plan.slots) {
+        const int second = first + 16 * plan.slots;
+        const int m[2] = {first, second < rows ? second : first};
+        Piece16x8 pieces[2];
+        multiply_pieces<T, tf32>(pieces, a, b, m, n, plan.channels);
 #pragma unroll
-        for (float& v : piece.v)
-            v = to_float(from_float<T>(v)); // as whoever reads z sees it
-        if (known[0].w == 0.0F) {           // the same in every lane
-            known[0].x = __shfl_sync(0xffffffffU, piece.v[0], lane % 4);
-            known[1].x = __shfl_sync(0xffffffffU, piece.v[1], lane % 4);
-        }
+        for (int p = 0; p < 2; ++p) {
+            Piece16x8& piece = pieces[p];
+            const int begin = p == 0 ? first : second; // may lie behind the tile
+            store_piece(piece, z, plan.products, begin, n, rows);
 #pragma unroll
-        for (int i = 0; i < 4; ++i)
-            if (m + lane / 4 + i / 2 * 8 < rows) {
-                const float distance = piece.v[i] - known[i % 2].x;
-                sum[i % 2] += distance;
-                squares[i % 2] = fmaf(distance, distance, squares[i % 2]);
+            for (float& v : piece.v)
+                v = to_float(from_float<T>(v)); // as whoever reads z sees it
+            if (p == 0 && known[0].w == 0.0F) { // the same in every lane
+                known[0].x = __shfl_sync(0xffffffffU, piece.v[0], lane % 4);
+                known[1].x = __shfl_sync(0xffffffffU, piece.v[1], lane % 4);
             }
-        known[0].w += static_cast<float>(min(16, rows - m));
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (begin + lane / 4 + i / 2 * 8 < rows) {
+                    const float distance = piece.v[i] - known[i % 2].x;
+                    sum[i % 2] += distance;
+                    squares[i % 2] = fmaf(distance, distance, squares[i % 2]);
+                }
+            known[0].w += static_cast<float>(max(min(16, rows - begin), 0));
+        }
     }
 #pragma unroll
     for (int offset = 4; offset < 32; offset *= 2)
@@ -216,22 +145,22 @@ __device__ float2 merged(const float4* moments, int slots, int products) {
     return make_float2(shift + offset, fmaxf(squares - sum * offset, 0.0F));
 }
 
-template <class T, bool tf32, int K>
-__global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
+template <class T, bool tf32, int K, int Rows>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     separable_forward_kernel(const DepthwiseInput input, const T* filter, const T* matrix, T* d, T* z, float* partials,
                              const Plan plan) {
     constexpr int reach = K / 2;
     extern __shared__ float4 shared[];
     const Memory<T> memory(plan, reinterpret_cast<unsigned char*>(shared));
-    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    const int thread = static_cast<int>(threadIdx.x);
     const int pitch = plan.read_pitch(), d_pitch = product_pitch<T>(plan.channels);
     const int lanes = static_cast<int>(plan.lanes.value());
     // Four channels of a thread, first as the reader of a pixel, then as the maker of a chunk of them.
     auto rest = static_cast<std::uint32_t>(thread);
-    const int group = static_cast<int>(plan.lanes.split(rest)), groups = threads / lanes;
+    const int group = static_cast<int>(plan.lanes.split(rest)), groups = block_threads / lanes;
     const int channel = 4 * static_cast<int>(rest);
     rest = static_cast<std::uint32_t>(group);
-    const int row = static_cast<int>(plan.chunks_of_row.split(rest)), column = chunk * static_cast<int>(rest);
+    const int row = Rows * static_cast<int>(plan.chunks_of_row.split(rest)), column = chunk * static_cast<int>(rest);
 
     let_next_begin();
     const int zeros = plan.read_pixels() - plan.width;
@@ -239,18 +168,18 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
         const int zero = i % zeros, pixel = zero < reach ? zero : plan.width + zero;
         store4(memory.v + (i / zeros * plan.read_pixels() + pixel) * pitch + channel, float4{});
     }
-    for (int i = thread; i < plan.slots * plan.products; i += threads)
+    for (int i = thread; i < plan.slots * plan.products; i += block_threads)
         memory.moments[i] = float4{};
+    const Reader<T> reader(plan, memory.v + channel, group, groups);
     wait_for_first();
 
     const int begin = static_cast<int>(blockIdx.x) * plan.tiles_each * plan.tile_height,
               end = min(begin + plan.tiles_each * plan.tile_height, plan.image_rows);
-    const Reader<T> reader(plan, group, groups);
     const T* const x = static_cast<const T*>(input.x) + channel;
-    reader.copy(x, memory.v + channel, begin, min(begin + plan.tile_height, end));
-    for (int i = thread; i < K * K * lanes; i += threads)
+    reader.copy(x, begin, min(begin + plan.tile_height, end));
+    for (int i = thread; i < K * K * lanes; i += block_threads)
         memory.taps[i] = load4(filter + 4 * i);
-    for (int i = thread; i < plan.products * plan.channels / 8; i += threads) {
+    for (int i = thread; i < plan.products * plan.channels / 8; i += block_threads) {
         auto eight = static_cast<std::uint32_t>(i);
         const auto product = plan.channel_eights.split(eight);
         store8(memory.matrix + product * d_pitch + 8 * eight, as_factor<tf32>(load8(matrix + 8 * i)));
@@ -260,38 +189,39 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
         const int last = min(first + plan.tile_height, end); // and beyond
         if (input.mean != nullptr) {
             const auto norm = channels_of(input, static_cast<std::uint32_t>(channel));
-            reader.convert(memory.v + channel, first, last,
-                           [&](const float4& v) { return entered(v, norm, input.relu); });
+            reader.convert(first, last, [&](const float4& v) { return entered(v, norm, input.relu); });
         } else {
-            reader.convert(memory.v + channel, first, last,
-                           [&](const float4& v) { return input.relu ? positive(v) : v; });
+            reader.convert(first, last, [&](const float4& v) { return input.relu ? positive(v) : v; });
         }
         __syncthreads();
 
         if (first + row < last) {
             auto in_image = static_cast<std::uint32_t>(first + row);
             plan.rows_of_image.split(in_image);
-            float4 sums[chunk] = {};
+            float4 sums[Rows][chunk] = {};
             gather<K>(sums, memory.v + (row * plan.read_pixels() + column) * pitch + channel, memory.taps + channel / 4,
                       static_cast<int>(in_image) - reach, plan);
-            const int pixel = row * plan.width + column;
-            T* const to = d + (static_cast<std::int64_t>(first) * plan.width + pixel) * plan.channels + channel;
-            T* const factor = memory.d + pixel * d_pitch + channel;
+            int pixel = row * plan.width + column;
 #pragma unroll
-            for (int j = 0; j < chunk; ++j)
-                if (column + j < plan.width) {
-                    const float4& v = sums[j];
-                    store4(to + j * plan.channels, v);
-                    store4(factor + j * d_pitch, make_float4(as_factor<tf32>(v.x), as_factor<tf32>(v.y),
-                                                             as_factor<tf32>(v.z), as_factor<tf32>(v.w)));
-                }
+            for (int o = 0; o < Rows; ++o, pixel += plan.width) {
+                T* const to = d + (static_cast<std::int64_t>(first) * plan.width + pixel) * plan.channels + channel;
+                T* const factor = memory.d + pixel * d_pitch + channel;
+#pragma unroll
+                for (int j = 0; j < chunk; ++j)
+                    if (column + j < plan.width) {
+                        const float4& v = sums[o][j];
+                        store4(to + j * plan.channels, v);
+                        store4(factor + j * d_pitch, make_float4(as_factor<tf32>(v.x), as_factor<tf32>(v.y),
+                                                                 as_factor<tf32>(v.z), as_factor<tf32>(v.w)));
+                    }
+            }
         }
         __syncthreads();
 
         if (last < end)
-            reader.copy(x, memory.v + channel, last, min(last + plan.tile_height, end));
+            reader.copy(x, last, min(last + plan.tile_height, end));
         const int tasks = plan.slots * (plan.products / 8);
-        for (int task = thread / 32; task < tasks; task += threads / 32) {
+        for (int task = thread / 32; task < tasks; task += block_warps) {
             auto eight = static_cast<std::uint32_t>(task);
             const int slot = static_cast<int>(plan.product_eights.split(eight));
             multiply<T, tf32>(memory, plan, slot, 8 * static_cast<int>(eight), (last - first) * plan.width,
@@ -300,7 +230,7 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
     }
 
     __syncthreads();
-    for (int i = thread; i < plan.products; i += threads) {
+    for (int i = thread; i < plan.products; i += block_threads) {
         const float2 result = merged(memory.moments + i, plan.slots, plan.products);
         float* const to = partials + static_cast<std::int64_t>(blockIdx.x) * 2 * plan.products + i;
         to[0] = result.x;
@@ -312,39 +242,41 @@ template <class T, bool tf32>
 void launch(const Depthwise& d, const Pointwise& p, const SeparableTiles& t, const SeparableTensors& tensors,
             const LaunchStream& stream) {
     const Plan plan(d, p, t);
-    const auto kernel = plan.kernel == 3 ? separable_forward_kernel<T, tf32, 3> : separable_forward_kernel<T, tf32, 5>;
-    enqueue(kernel, dim3(static_cast<unsigned>(t.blocks)), dim3(static_cast<unsigned>(t.threads)),
-            Memory<T>(plan, nullptr).bytes, stream, tensors.input, static_cast<const T*>(tensors.filter),
-            static_cast<const T*>(tensors.matrix), static_cast<T*>(tensors.d), static_cast<T*>(tensors.z),
-            tensors.partials, plan);
+    const auto run = [&](auto kernel) {
+        enqueue(kernel, dim3(static_cast<unsigned>(t.blocks)), dim3(block_threads), Memory<T>(plan, nullptr).bytes,
+                stream, tensors.input, static_cast<const T*>(tensors.filter), static_cast<const T*>(tensors.matrix),
+                static_cast<T*>(tensors.d), static_cast<T*>(tensors.z), tensors.partials, plan);
+    };
+    if (plan.kernel == 3)
+        run(t.cell_rows == 1 ? separable_forward_kernel<T, tf32, 3, 1> : separable_forward_kernel<T, tf32, 3, 2>);
+    else
+        run(t.cell_rows == 1 ? separable_forward_kernel<T, tf32, 5, 1> : separable_forward_kernel<T, tf32, 5, 2>);
 }
 
 } // namespace
 
 std::optional<SeparableTiles> separable_tiles(const Depthwise& d, const Pointwise& p) {
-    const auto ceil_divide = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const auto room = memory_of_block();
     const auto row_threads = ceil_divide(d.x[1], chunk) * (p.channels / 4), image_rows = d.n * d.x[0];
-    const auto cut = [&](std::int64_t height) {
-        SeparableTiles t;
+    const auto blocks = std::int64_t{blocks_a_multiprocessor} * p.multiprocessors;
+    SeparableTiles t;
+    // Cells of two rows where they keep enough threads busy; none spans two images.
+    t.cell_rows = d.x[0] % 2 == 0 && image_rows * row_threads >= blocks * block_threads * 3 / 4 ? 2 : 1;
+    const auto set_height = [&](std::int64_t height) {
         t.height = static_cast<int>(height);
-        t.threads = static_cast<int>(ceil_divide(height * row_threads, 32) * 32);
-        const auto warps = t.threads / 32, eights = static_cast<int>(p.products / 8);
-        // So that every warp has as many of the products, but no more slots than blocks of 16 pixels.
-        t.slots =
-            static_cast<int>(std::min<std::int64_t>(warps / std::gcd(warps, eights), ceil_divide(height * d.x[1], 16)));
-        return t;
+        t.slots = best_slots(ceil_divide(height * d.x[1], 16), p.products / 8);
     };
-    auto most = most_threads / row_threads;
-    while (most > 0 && bytes_of(d, p, cut(most)) > room)
-        --most;
+    auto most = block_threads / row_threads * t.cell_rows;
+    for (; most > 0; most -= t.cell_rows)
+        if (set_height(most); bytes_of(d, p, t) <= room)
+            break;
     if (most < d.kernel[0] - 1) // more would be read around a tile than in it
         return {};
     // Blocks that all run at once, each with as many tiles, of as much height.
-    const auto blocks = std::int64_t{blocks_a_multiprocessor} * p.multiprocessors;
     const auto rounds = ceil_divide(image_rows, blocks * most);
-    const auto least = std::min({ceil_divide(least_threads, row_threads), most, image_rows});
-    auto t = cut(std::max(ceil_divide(image_rows, blocks * rounds), least));
+    const auto least = std::min({ceil_divide(least_cells, row_threads), most, image_rows});
+    const auto height = std::max(ceil_divide(image_rows, blocks * rounds), least);
+    set_height(ceil_divide(height, t.cell_rows) * t.cell_rows);
     t.tiles_each = static_cast<int>(rounds);
     t.blocks = static_cast<int>(ceil_divide(image_rows, std::int64_t{t.height} * t.tiles_each));
     return t;

@@ -13,9 +13,9 @@ namespace espalier::cuda {
 /// How the images are cut: a tile is some whole rows of the images, one behind the other, and may span two of them.
 struct SeparableTiles {
     int height = 1;     ///< image rows of a tile
+    int cell_rows = 1;  ///< image rows of a thread's depthwise results, 1 or 2: two read what they share once
     int tiles_each = 1; ///< one after the other, by a block
     int blocks = 1;
-    int threads = 32;
     int slots = 1; ///< warps that share the pixels of eight products
 };
 

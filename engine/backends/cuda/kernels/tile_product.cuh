@@ -29,17 +29,21 @@ struct Piece16x8 {
 
 namespace detail {
 
-template <class T, bool a_along, bool b_along>
-__device__ void multiply_exactly(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
-                                 int depth) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, row = m + lane / 4, column = n + lane % 4 * 2;
+template <int count, class T, bool a_along, bool b_along>
+__device__ void multiply_exactly(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
+                                 const int (&m)[count], int n, int depth) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, column = n + lane % 4 * 2;
     for (int k = 0; k < depth; ++k) {
-        const float top = to_float(*a.at(row, k)), bottom = to_float(*a.at(row + 8, k));
         const float left = to_float(*b.at(column, k)), right = to_float(*b.at(column + 1, k));
-        c.v[0] = fmaf(top, left, c.v[0]);
-        c.v[1] = fmaf(top, right, c.v[1]);
-        c.v[2] = fmaf(bottom, left, c.v[2]);
-        c.v[3] = fmaf(bottom, right, c.v[3]);
+#pragma unroll
+        for (int p = 0; p < count; ++p) {
+            const int row = m[p] + lane / 4;
+            const float top = to_float(*a.at(row, k)), bottom = to_float(*a.at(row + 8, k));
+            c[p].v[0] = fmaf(top, left, c[p].v[0]);
+            c[p].v[1] = fmaf(top, right, c[p].v[1]);
+            c[p].v[2] = fmaf(bottom, left, c[p].v[2]);
+            c[p].v[3] = fmaf(bottom, right, c[p].v[3]);
+        }
     }
 }
 
@@ -89,61 +93,83 @@ __device__ const T* square_row(const Factor<T, along>& f, int i, int k, int oute
     return along ? f.at(i + row, k) : f.at(i, k + row);
 }
 
-template <bool a_along, bool b_along>
-__device__ void multiply_tf32(Piece16x8& c, const Factor<float, a_along>& a, const Factor<float, b_along>& b, int m,
-                              int n, int depth) {
+__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2], float) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+}
+__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2], half) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+}
+__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2],
+                                        bfloat16) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+}
+__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[2], const std::uint32_t (&y)[1], half) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+        : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+}
+__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[2], const std::uint32_t (&y)[1],
+                                        bfloat16) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+        : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+}
+
+template <int count, bool a_along, bool b_along>
+__device__ void multiply_tf32(Piece16x8 (&c)[count], const Factor<float, a_along>& a, const Factor<float, b_along>& b,
+                              const int (&m)[count], int n, int depth) {
     const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, t = lane % 4;
     for (int k = 0; k < depth; k += 8) {
-        std::uint32_t x[4], y[2];
-        if constexpr (a_along)
-            load_squares<4, false>(x, square_row(a, m, k, 2));
-        else
+        std::uint32_t x[count][4], y[2];
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                x[i] = __float_as_uint(*a.at(m + group + i % 2 * 8, k + t + i / 2 * 4));
+        for (int p = 0; p < count; ++p)
+            if constexpr (a_along)
+                load_squares<4, false>(x[p], square_row(a, m[p], k, 2));
+            else
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    x[p][i] = __float_as_uint(*a.at(m[p] + group + i % 2 * 8, k + t + i / 2 * 4));
         if constexpr (b_along)
             load_squares<2, false>(y, square_row(b, n, k, 1));
         else
 #pragma unroll
             for (int i = 0; i < 2; ++i)
                 y[i] = __float_as_uint(*b.at(n + group, k + t + 4 * i));
-        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-            : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+            multiply_squares(c[p], x[p], y, float{});
     }
 }
 
-template <class T, bool a_along, bool b_along>
-__device__ void multiply_halves(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
-                                int depth) {
+template <int count, class T, bool a_along, bool b_along>
+__device__ void multiply_halves(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
+                                const int (&m)[count], int n, int depth) {
     int k = 0;
     for (; k + 16 <= depth; k += 16) {
-        std::uint32_t x[4], y[2];
-        load_squares<4, !a_along>(x, square_row(a, m, k, 2));
+        std::uint32_t x[count][4], y[2];
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+            load_squares<4, !a_along>(x[p], square_row(a, m[p], k, 2));
         load_squares<2, !b_along>(y, square_row(b, n, k, 1));
-        if constexpr (std::is_same_v<T, half>)
-            asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                "{%0,%1,%2,%3};"
-                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-                : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-        else
-            asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                "{%0,%1,%2,%3};"
-                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-                : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+            multiply_squares(c[p], x[p], y, T{});
     }
     if (k < depth) {
-        std::uint32_t x[2], y[1];
-        load_squares<2, !a_along>(x, square_row(a, m, k, 2));
+        std::uint32_t x[count][2], y[1];
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+            load_squares<2, !a_along>(x[p], square_row(a, m[p], k, 2));
         load_squares<1, !b_along>(y, square_row(b, n, k, 1));
-        if constexpr (std::is_same_v<T, half>)
-            asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-                : "r"(x[0]), "r"(x[1]), "r"(y[0]));
-        else
-            asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-                : "r"(x[0]), "r"(x[1]), "r"(y[0]));
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+            multiply_squares(c[p], x[p], y, T{});
     }
 }
 
@@ -171,18 +197,27 @@ __device__ Eight as_factor(Eight x) {
     return x;
 }
 
-/// c(i, j) += sum over k < depth of a(m + i, k) b(n + j, k), by one warp. `depth` is a multiple of 8, and so are m, n
-/// and the pitches. Rows of `a` beyond its last are read, and give results that nobody should use.
+/// c[p](i, j) += sum over k < depth of a(m[p] + i, k) b(n + j, k), by one warp. `depth` is a multiple of 8, and so are
+/// m, n and the pitches. Rows of `a` beyond its last are read, and give results that nobody should use.
+template <class T, bool tf32, int count, bool a_along, bool b_along>
+__device__ void multiply_pieces(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
+                                const int (&m)[count], int n, int depth) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == 2)
+        detail::multiply_halves(c, a, b, m, n, depth);
+    else if constexpr (tf32)
+        detail::multiply_tf32(c, a, b, m, n, depth);
+    else
+#endif
+        detail::multiply_exactly(c, a, b, m, n, depth);
+}
 template <class T, bool tf32, bool a_along, bool b_along>
 __device__ void multiply_piece(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
                                int depth) {
-#if __CUDA_ARCH__ >= 800
-    if constexpr (sizeof(T) == 2)
-        return detail::multiply_halves(c, a, b, m, n, depth);
-    else if constexpr (tf32)
-        return detail::multiply_tf32(c, a, b, m, n, depth);
-#endif
-    detail::multiply_exactly(c, a, b, m, n, depth);
+    Piece16x8 pieces[1] = {c};
+    const int rows[1] = {m};
+    multiply_pieces<T, tf32>(pieces, a, b, rows, n, depth);
+    c = pieces[0];
 }
 
 /// Writes a piece into a matrix in shared or global memory, two neighbours at once; rows from `rows` on are left out.
