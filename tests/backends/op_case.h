@@ -51,7 +51,8 @@ void add_convolution_cases(std::vector<OpCase>& cases);
 void add_data_cases(std::vector<OpCase>& cases);
 void add_layer_cases(std::vector<OpCase>& cases);
 void add_separable_cases(std::vector<OpCase>& cases);
-void add_large_separable_cases(std::vector<OpCase>& cases); ///< several tiles, bands and images a block
+void add_large_separable_cases(std::vector<OpCase>& cases);  ///< several tiles, bands and images a block
+void add_joined_separable_cases(std::vector<OpCase>& cases); ///< forward, in one launch and in two
 void add_size_cases(std::vector<OpCase>& cases);
 void add_update_cases(std::vector<OpCase>& cases);
 

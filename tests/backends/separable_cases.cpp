@@ -157,4 +157,28 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
     add(blocks, cases);
 }
 
+void add_joined_separable_cases(std::vector<OpCase>& cases) {
+    const Block blocks[] = {
+        // Tiles that span many images, and one that is all there is.
+        {{300, 24, 2, 3}, 8, 5, true, true, true},
+        {{90, 16, 5, 1}, 9, 3, true, false, false},
+        {{1, 5, 9, 6}, 3, 5, false, false, false},
+        // Several tiles a block, the last of them cut short; images of odd heights, threads with rows of their own.
+        {{25, 64, 23, 30}, 64, 3, true, true, true},
+        {{190, 8, 31, 64}, 16, 3, false, false, true},
+        // Pairs of rows, widths that are no multiple of four, and several tiles a block.
+        {{110, 33, 10, 19}, 20, 3, true, false, true},
+        {{200, 40, 14, 27}, 33, 5, true, true, true},
+        {{48, 28, 32, 32}, 28, 5, false, false, false},
+        // Rows so long that the two launches serve them.
+        {{2, 64, 6, 140}, 24, 3, true, true, true},
+        {{3, 20, 4, 301}, 20, 5, false, false, true},
+    };
+    int i = 0;
+    for (const auto& block : blocks) {
+        cases.push_back(forward(block, i % 3 != 1, i % 4));
+        ++i;
+    }
+}
+
 } // namespace espalier::testing

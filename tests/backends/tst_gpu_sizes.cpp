@@ -64,6 +64,7 @@ std::vector<OpCase> cases() {
     result.push_back({"global_avg_pool", "global_avg_pool", {data({5, 300, 4, 3})}});
     result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
     add_large_separable_cases(result);
+    add_joined_separable_cases(result);
     return result;
 }
 
@@ -125,15 +126,33 @@ private Q_SLOTS:
         const auto tested = make_backend("cuda", {}), reference = make_backend("reference", {});
         std::vector<OpCase> separable;
         add_large_separable_cases(separable);
+        add_joined_separable_cases(separable);
         for (const auto type : {DType::f16, DType::bf16})
             for (const auto& op_case : separable) {
                 QVERIFY2(supports_case(op_case, Gradients::none, *tested, type), op_case.name.c_str());
-                const auto text = differences(run_case(op_case, Gradients::none, *reference, type),
-                                              run_case(op_case, Gradients::none, *tested, type),
-                                              type == DType::f16 ? 4e-3 : 3e-2);
+                const auto text =
+                    differences(run_case(op_case, Gradients::none, *reference, type),
+                                run_case(op_case, Gradients::none, *tested, type), type == DType::f16 ? 4e-3 : 3e-2);
                 if (!text.empty())
                     QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
             }
+    }
+
+    void separable_convolutions_agree_in_tf32() {
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
+        BackendOptions options;
+        options.tf32 = true;
+        const auto tested = make_backend("cuda", options), reference = make_backend("reference", {});
+        std::vector<OpCase> separable;
+        add_separable_cases(separable);
+        add_joined_separable_cases(separable);
+        for (const auto& op_case : separable) {
+            const auto text = differences(run_case(op_case, Gradients::none, *reference),
+                                          run_case(op_case, Gradients::none, *tested), 4e-3);
+            if (!text.empty())
+                QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
+        }
     }
 };
 
