@@ -12,6 +12,7 @@ namespace espalier::cuda::separable {
 
 using pointwise::Carver;
 
+inline constexpr int blocks_a_multiprocessor = 2;
 inline constexpr int chunk = 4; ///< neighbouring pixels of a row that a thread makes
 
 /// Sizes as the kernel knows them.
