@@ -86,6 +86,7 @@ __device__ void multiply(const Memory<T>& memory, const Plan& plan, int slot, in
             sum[i] += __shfl_xor_sync(0xffffffffU, sum[i], offset);
             squares[i] += __shfl_xor_sync(0xffffffffU, squares[i], offset);
         }
+    __syncwarp(); // all lanes have read what four of them write
     if (lane < 4)
 #pragma unroll
         for (int i = 0; i < 2; ++i)
