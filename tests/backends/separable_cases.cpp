@@ -139,7 +139,7 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
         {{5, 64, 32, 32}, 64, 3, false, false, true},
         {{64, 16, 32, 32}, 16, 5, true, true, true},
         {{2, 24, 7, 64}, 40, 3, true, true, true},
-        // So many that a thread makes eight outputs of a row.
+        // So many that blocks take them by rows, in several steps.
         {{56, 36, 33, 30}, 36, 3, true, true, true},
         {{56, 40, 32, 32}, 24, 5, false, false, true},
         // So many that a thread sums all rows of a 3x3 filter.
@@ -155,6 +155,11 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
         {{96, 36, 32, 32}, 36, 5, true, false, true},
     };
     add(blocks, cases);
+    // Input gradients of one image in blocks over its channels too, and of rows so long that each thread makes eight
+    // outputs of one.
+    cases.push_back(depthwise_gradient({{1, 72, 180, 61}, 8, 3, true, true, true}));
+    cases.push_back(depthwise_gradient({{2, 64, 118, 140}, 8, 3, true, false, true}));
+    cases.push_back(depthwise_gradient({{2, 64, 118, 140}, 8, 5, false, false, true}));
 }
 
 void add_joined_separable_cases(std::vector<OpCase>& cases) {

@@ -38,27 +38,6 @@ struct GatherExtras {
     float* partials = nullptr; ///< [blocks][2][pitch]: sums of the outputs, and of their products with x - mean
 };
 
-/// Adds up what the threads of one lane have found, pixel by pixel; the result is in the threads of pixel 0. All
-/// threads call it; `shared` has two float4 a thread.
-__device__ inline void sum_over_pixels(float4& a, float4& b, float4* shared, std::uint32_t pixel, std::uint32_t pixels,
-                                       std::uint32_t lanes) {
-    float4 *to_a = shared + threadIdx.x, *to_b = to_a + blockDim.x;
-    __syncthreads(); // whatever lay there has been read
-    *to_a = a;
-    *to_b = b;
-    while (pixels > 1) {
-        const std::uint32_t half = (pixels + 1) / 2;
-        __syncthreads();
-        if (pixel + half < pixels) {
-            add_to(*to_a, to_a[half * lanes]);
-            add_to(*to_b, to_b[half * lanes]);
-        }
-        pixels = half;
-    }
-    a = *to_a;
-    b = *to_b;
-}
-
 /// Window of K x K. A thread makes `Width` outputs of one row, whose inputs lie `Ratio` dilations apart; the columns
 /// that they share are read once. The next rows are on their way while one is multiplied. Halves of 3x3 fit two blocks
 /// a multiprocessor.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/depthwise.h"
 #include "backends/cuda/kernels/depthwise_gather.h"
+#include "backends/cuda/kernels/depthwise_rows.h"
 #include "backends/cuda/kernels/depthwise_tile.cuh"
 #include "backends/cuda/kernels/overlap.cuh"
 
@@ -199,6 +200,8 @@ Gather input_gradient_gather(const Depthwise& d) {
 
 void launch_depthwise_input_gradient(const Depthwise& d, const void* gy, const void* filter, const float* bias,
                                      void* gx, const LaunchStream& stream) {
+    if (const auto rows = bias == nullptr ? depthwise_rows(d) : std::nullopt)
+        return launch_depthwise_rows(d, *rows, gy, {}, filter, gx, nullptr, stream);
     if (d.stride == Pair{1, 1})
         return launch_gather(input_gradient_gather(d), gy, filter, bias, gx, stream);
     const Pointers at{gy, filter, bias, gx};

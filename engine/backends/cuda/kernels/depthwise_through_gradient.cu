@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/depthwise.h"
 #include "backends/cuda/kernels/depthwise_gather.cuh"
+#include "backends/cuda/kernels/depthwise_rows.h"
 
 /// Input gradients of depthwise convolutions that read their input through a ReLU, or a batch norm and a ReLU.
 namespace espalier::cuda {
@@ -33,6 +34,8 @@ struct Backward {
 } // namespace
 
 std::int64_t depthwise_input_gradient_blocks(const Depthwise& shape) {
+    if (const auto rows = depthwise_rows(shape))
+        return rows->blocks;
     const auto gather = input_gradient_gather(shape);
     return gather_plan(gather, static_cast<int>(shape.kernel[0]), gather_width(gather)).blocks();
 }
@@ -41,6 +44,8 @@ void launch_depthwise_input_gradient(const Depthwise& shape, const void* gy, con
                                      const void* filter, void* gx, float* partials, const LaunchStream& stream) {
     if (form_of(input) == InputForm::plain)
         return launch_depthwise_input_gradient(shape, gy, filter, nullptr, gx, stream);
+    if (const auto rows = depthwise_rows(shape))
+        return launch_depthwise_rows(shape, *rows, gy, input, filter, gx, partials, stream);
     const auto gather = input_gradient_gather(shape);
     GatherExtras extras;
     extras.x = input;

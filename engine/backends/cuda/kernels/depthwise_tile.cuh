@@ -91,6 +91,27 @@ __device__ void stage_filter(const T* filter, float4* weights, const Tile& tile,
     __syncthreads();
 }
 
+/// Adds up what the threads of one lane have found, pixel by pixel; the result is in the threads of pixel 0. All
+/// threads call it; `shared` has two float4 a thread.
+__device__ inline void sum_over_pixels(float4& a, float4& b, float4* shared, std::uint32_t pixel, std::uint32_t pixels,
+                                       std::uint32_t lanes) {
+    float4 *to_a = shared + threadIdx.x, *to_b = to_a + blockDim.x;
+    __syncthreads(); // whatever lay there has been read
+    *to_a = a;
+    *to_b = b;
+    while (pixels > 1) {
+        const std::uint32_t half = (pixels + 1) / 2;
+        __syncthreads();
+        if (pixel + half < pixels) {
+            add_to(*to_a, to_a[half * lanes]);
+            add_to(*to_b, to_b[half * lanes]);
+        }
+        pixels = half;
+    }
+    a = *to_a;
+    b = *to_b;
+}
+
 /// Threads a block for so many threads in all: few are spread over more blocks, so that no multiprocessor is left out.
 inline std::int64_t threads_for(std::int64_t count, std::int64_t most) {
     if (count >= 2 * usual_multiprocessors * most)
