@@ -85,20 +85,31 @@ __global__ void add_kernel(Summands<T> s, T* y, bool relu, std::int64_t count) {
 }
 
 /// Rows of `pitch` elements, of which `channels` are real and the others zero; a pitch beyond is a multiple of eight.
+/// Neighbouring threads store neighbouring 16 bytes, and each several of them.
 template <class T>
 __global__ void constant_kernel(T* y, float value, std::int64_t channels, std::int64_t pitch, std::int64_t count) {
-    const auto eights = count / 8;
+    constexpr int per = 16 / static_cast<int>(sizeof(T));
+    struct alignas(16) Vector {
+        T v[per];
+    };
+    const T real = from_float<T>(value), padding = from_float<T>(0.0F);
+    const auto vectors = count / per, step = grid_size();
+    // Without padding there is one vector in a row, all of it real.
+    const auto of_row = channels == pitch ? 1 : pitch / per, end = channels == pitch ? per : channels;
+    auto column = grid_index() % of_row;
+    const auto step_columns = step % of_row;
     take_turn();
-    for (auto i = grid_index(); i < eights; i += grid_size()) {
-        const auto first = channels == pitch ? 0 : 8 * i % pitch;
-        Eight e;
+    for (auto i = grid_index(); i < vectors; i += step) {
+        Vector e;
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-            e.v[j] = channels == pitch || first + j < channels ? value : 0.0F;
-        store8(y + 8 * i, e);
+        for (int j = 0; j < per; ++j)
+            e.v[j] = column * per + j < end ? real : padding;
+        reinterpret_cast<Vector*>(y)[i] = e;
+        column += step_columns;
+        column -= column >= of_row ? of_row : 0;
     }
-    for (auto i = 8 * eights + grid_index(); i < count; i += grid_size())
-        y[i] = from_float<T>(value);
+    for (auto i = per * vectors + grid_index(); i < count; i += step)
+        y[i] = real;
 }
 
 unsigned eight_blocks(std::int64_t count) { return blocks_for(count / 8 + 1, threads); }
@@ -147,8 +158,10 @@ void launch_constant(void* y, float value, std::int64_t channels, std::int64_t p
                      const LaunchStream& stream) {
     with_type(type, [&](auto element) {
         using T = decltype(element);
-        enqueue(constant_kernel<T>, dim3(eight_blocks(count)), dim3(threads), 0, stream, static_cast<T*>(y), value,
-                channels, pitch, count);
+        constexpr std::int64_t blocks_at_once = 8 * 132; // of a large chip; more would only take turns
+        const auto vectors = count / (16 / static_cast<std::int64_t>(sizeof(T))) + 1;
+        enqueue(constant_kernel<T>, dim3(blocks_for(vectors, threads, blocks_at_once)), dim3(threads), 0, stream,
+                static_cast<T*>(y), value, channels, pitch, count);
     });
 }
 
