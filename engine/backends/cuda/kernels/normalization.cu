@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/channel_tiles.cuh"
 #include "backends/cuda/kernels/normalization.h"
-
-#include <cuda_pipeline_primitives.h>
+#include "backends/cuda/kernels/normalize_map.cuh"
 
 #include <cstddef>
 
@@ -66,121 +65,17 @@ __device__ void thread_moments(const T* x, const ChannelTiles& t, const Place& p
     }
 }
 
-/// y = (x - mean) scale + bias, by channel.
-struct Affine {
-    Eight mean, scale, bias;
-};
-
-/// Eight values of a row, and of the residual if there is one.
-template <class T, bool with_residual>
-__device__ void apply(const NormalizeRows& rows, const Affine& affine, const Packed<T>& x, const Packed<T>& residual,
-                      std::int64_t at) {
-    Eight v = unpack(x);
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-        v.v[j] = fmaf(v.v[j] - affine.mean.v[j], affine.scale.v[j], affine.bias.v[j]);
-    if constexpr (with_residual) {
-        const Eight r = unpack(residual);
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            v.v[j] += r.v[j];
-    }
-    if (rows.relu)
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            v.v[j] = v.v[j] < 0.0F ? 0.0F : v.v[j]; // NaN stays
-    store8(static_cast<T*>(rows.y) + at, v);
-}
-
-template <class T, bool with_residual>
-inline constexpr int rows_applied_at_once = with_residual ? rows_at_once<T> / 2 : rows_at_once<T>;
-
-/// This thread's rows from `row` on, which lies at `at`. y may be x or residual: each thread reads its rows before it
-/// writes them.
-template <class T, bool with_residual>
-__device__ void apply_rows(const NormalizeRows& rows, const ChannelTiles& t, const Place& p, const Affine& affine,
-                           int row, std::int64_t at) {
-    constexpr int some = rows_applied_at_once<T, with_residual>;
-    const auto step = step_of(t, p);
-    const T *x = static_cast<const T*>(rows.x), *residual = static_cast<const T*>(rows.residual);
-    for (; row < p.end; row += some * p.lanes, at += some * step) {
-        Packed<T> packed[some], added[some];
-#pragma unroll
-        for (int u = 0; u < some; ++u)
-            if (row + u * p.lanes < p.end) {
-                packed[u] = load_packed(x + at + u * step);
-                if constexpr (with_residual)
-                    added[u] = load_packed(residual + at + u * step);
-            }
-#pragma unroll
-        for (int u = 0; u < some; ++u)
-            if (row + u * p.lanes < p.end)
-                apply<T, with_residual>(rows, affine, packed[u], added[u], at + u * step);
-    }
-}
-
-template <class T>
-__device__ void apply_rows(const NormalizeRows& rows, const ChannelTiles& t, const Place& p, const Affine& affine) {
-    if (rows.residual != nullptr)
-        apply_rows<T, true>(rows, t, p, affine, p.begin + p.lane, first_of(t, p));
-    else
-        apply_rows<T, false>(rows, t, p, affine, p.begin + p.lane, first_of(t, p));
-}
-
-/// Rows of the threads of a block that come in the background, while its coefficients are found: of x, or of x and
-/// residual by turns.
-struct BegunRows {
-    static constexpr int bytes = 64; ///< of a thread
-    alignas(16) unsigned char data[bytes * tile_threads];
-
-    /// A thread has its eight `u` in one place.
-    template <class T>
-    __device__ Packed<T>& at(int u) {
-        return reinterpret_cast<Packed<T>*>(data)[u * tile_threads + static_cast<int>(threadIdx.x)];
-    }
-};
-
-template <class T, bool with_residual>
-__device__ void begin_rows(const NormalizeRows& rows, const ChannelTiles& t, const Place& p, BegunRows& begun) {
-    constexpr int some = rows_applied_at_once<T, with_residual>, tensors = with_residual ? 2 : 1;
-    static_assert(some * tensors * sizeof(Packed<T>) <= BegunRows::bytes);
-    const auto copy = [&](int u, const void* from, std::int64_t element) {
-        auto* const to = reinterpret_cast<T*>(&begun.at<T>(u));
-#pragma unroll
-        for (std::size_t part = 0; part < 8; part += 16 / sizeof(T))
-            __pipeline_memcpy_async(to + part, static_cast<const T*>(from) + element + part, 16);
-    };
-#pragma unroll
-    for (int u = 0; u < some; ++u)
-        if (p.begin + p.lane + u * p.lanes < p.end) {
-            const auto element = first_of(t, p) + u * step_of(t, p);
-            copy(tensors * u, rows.x, element);
-            if constexpr (with_residual)
-                copy(tensors * u + 1, rows.residual, element);
-        }
-    __pipeline_commit();
-}
-
-/// All rows of this thread, the first of which begin_rows has begun.
-template <class T, bool with_residual>
-__device__ void apply_begun_rows(const NormalizeRows& rows, const ChannelTiles& t, const Place& p, const Affine& affine,
-                                 BegunRows& begun) {
-    constexpr int some = rows_applied_at_once<T, with_residual>, tensors = with_residual ? 2 : 1;
-    __pipeline_wait_prior(0);
-    int row = p.begin + p.lane;
-    auto at = first_of(t, p);
-#pragma unroll
-    for (int u = 0; u < some; ++u, row += p.lanes, at += step_of(t, p))
-        if (row < p.end)
-            apply<T, with_residual>(rows, affine, begun.at<T>(tensors * u), begun.at<T>(tensors * u + tensors - 1), at);
-    apply_rows<T, with_residual>(rows, t, p, affine, row, at);
-}
-
 /// A tile's coefficients on their way from the threads that merged them to those that use them.
 struct AffineMemory {
     alignas(16) float mean[most_tile_width];
     alignas(16) float scale[most_tile_width];
     alignas(16) float bias[most_tile_width];
+
+    template <class T>
+    __device__ Affine<T> of(const Place& p) const {
+        return {load_coefficients<T>(mean + p.column), load_coefficients<T>(scale + p.column),
+                load_coefficients<T>(bias + p.column)};
+    }
 };
 
 /// What the statistics of a channel are finished with; asked for early, so that it comes together with what they are
@@ -207,9 +102,9 @@ struct GivenChannel {
 };
 
 /// From the moments of the whole batch, in the threads below the tile's width: the statistics, written by the first
-/// slice, and every thread's coefficients.
-__device__ Affine finish_statistics(const GivenChannel& given, const BatchStatistics& s, const ChannelTiles& t,
-                                    const Place& p, const Partial& moments, AffineMemory& memory) {
+/// slice, and the tile's coefficients.
+__device__ void finish_statistics(const GivenChannel& given, const BatchStatistics& s, const ChannelTiles& t,
+                                  const Partial& moments, AffineMemory& memory) {
     if (given.here) {
         const int thread = static_cast<int>(threadIdx.x);
         const auto count = static_cast<float>(t.rows);
@@ -231,7 +126,6 @@ __device__ Affine finish_statistics(const GivenChannel& given, const BatchStatis
         }
     }
     __syncthreads();
-    return {load8(memory.mean + p.column), load8(memory.scale + p.column), load8(memory.bias + p.column)};
 }
 
 template <class T>
@@ -251,7 +145,7 @@ __global__ void __launch_bounds__(tile_threads, 2)
                          const float* partials) {
     __shared__ ReductionMemory memory;
     __shared__ AffineMemory affine;
-    const auto p = place_of(t);
+    const auto p = map_place_of<T>(t);
     take_turn();
     // A merge of slices needs no memory for lanes.
     static_assert(sizeof(BegunRows) <= offsetof(ReductionMemory, merged));
@@ -264,9 +158,10 @@ __global__ void __launch_bounds__(tile_threads, 2)
     }
     const GivenChannel given(rows, statistics, t, p);
     const auto moments = merge_partials<Moments>(from, partials, memory);
-    const auto coefficients = finish_statistics(given, statistics, t, p, moments, affine);
+    finish_statistics(given, statistics, t, moments, affine);
     if (rows.y == nullptr)
         return;
+    const auto coefficients = affine.of<T>(p);
     if (rows.residual != nullptr)
         apply_begun_rows<T, true>(rows, t, p, coefficients, begun);
     else
@@ -285,24 +180,26 @@ __global__ void __launch_bounds__(tile_threads, 2)
     thread_moments(static_cast<const T*>(rows.x), t, p, mean, squares);
     const auto moments = merge_lanes<Moments>(t, p, mean, squares, memory);
     const GivenChannel given(rows, statistics, t, p);
-    apply_rows<T>(rows, t, p, finish_statistics(given, statistics, t, p, moments, affine));
+    finish_statistics(given, statistics, t, moments, affine);
+    const auto map = map_place_of<T>(t);
+    apply_rows<T>(rows, t, map, affine.of<T>(map));
 }
 
 template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
     normalize_kernel(NormalizeRows rows, const float* mean, const float* spread, float eps, ChannelTiles t) {
-    const auto p = place_of(t);
+    const auto p = map_place_of<T>(t);
     take_turn();
     if (!p.active)
         return;
-    Affine affine{load8(mean + p.channel), load8(spread + p.channel), {}};
-    Eight weight;
+    Affine<T> affine{load_coefficients<T>(mean + p.channel), load_coefficients<T>(spread + p.channel), {}};
+    MapValues<T> weight;
     if (rows.weight != nullptr)
-        weight = load8(rows.weight + p.channel);
+        weight = load_coefficients<T>(rows.weight + p.channel);
     if (rows.bias != nullptr)
-        affine.bias = load8(rows.bias + p.channel);
+        affine.bias = load_coefficients<T>(rows.bias + p.channel);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    for (int j = 0; j < map_width<T>; ++j) {
         if (eps > 0.0F)
             affine.scale.v[j] = 1.0F / sqrtf(affine.scale.v[j] + eps);
         if (rows.weight != nullptr)
