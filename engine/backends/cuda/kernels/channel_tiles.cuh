@@ -19,6 +19,7 @@ struct Place {
     int lane, lanes;
     int column;  ///< its first channel within the tile
     int channel; ///< and among all
+    int width;   ///< channels of the tile that threads share
     int slice;
     bool active; ///< false: it has no rows (begin == end)
 };
@@ -30,6 +31,7 @@ __device__ inline Place place_of(const ChannelTiles& t) {
     p.lane = thread / t.groups;
     p.column = 8 * (thread % t.groups);
     p.channel = static_cast<int>(blockIdx.x) * 8 * t.groups + p.column;
+    p.width = 8 * t.groups;
     p.slice = static_cast<int>(blockIdx.y);
     p.active = p.lane < p.lanes && p.channel < t.pitch;
     p.begin = p.slice * t.slice_rows;
@@ -131,13 +133,18 @@ __device__ Partial merge_all(int count, int width, float n, ReductionMemory& mem
 }
 
 /// Merges what the threads of a block found in its slice. The result is in the threads below the tile's width.
-template <class Meaning>
-__device__ Partial merge_lanes(const ChannelTiles& t, const Place& place, const Eight& a, const Eight& b,
+template <class Meaning, class Values>
+__device__ Partial merge_lanes(const ChannelTiles& t, const Place& place, const Values& a, const Values& b,
                                ReductionMemory& memory) {
-    store8(memory.lanes_a + 8 * threadIdx.x, a); // = [lane][column]
-    store8(memory.lanes_b + 8 * threadIdx.x, b);
+    constexpr int count = sizeof(a.v) / sizeof(float);
+#pragma unroll
+    for (int j = 0; j < count; j += 4) { // = [lane][column]
+        const int at = count * static_cast<int>(threadIdx.x) + j;
+        *reinterpret_cast<float4*>(memory.lanes_a + at) = make_float4(a.v[j], a.v[j + 1], a.v[j + 2], a.v[j + 3]);
+        *reinterpret_cast<float4*>(memory.lanes_b + at) = make_float4(b.v[j], b.v[j + 1], b.v[j + 2], b.v[j + 3]);
+    }
     __syncthreads();
-    const int width = 8 * t.groups, rows = rows_of_slice(t, place.slice);
+    const int width = place.width, rows = rows_of_slice(t, place.slice);
     const int each = rows / place.lanes, more = rows % place.lanes; // the first lanes have one row more
     return merge_all<Meaning>(
         min(place.lanes, rows), width, static_cast<float>(rows), memory, [&](int lane, int column) {

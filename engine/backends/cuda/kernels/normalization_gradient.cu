@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/kernels/channel_tiles.cuh"
+#include "backends/cuda/kernels/channel_map.cuh"
 #include "backends/cuda/kernels/normalization.h"
 
 namespace espalier::cuda {
 namespace {
 
-/// Fewer rows at once than in the forward: up to three tensors are read.
-template <class T>
-inline constexpr int rows_at_once = sizeof(T) == 2 ? 2 : 1;
+/// Rows that a thread loads before it uses the first: fewer than in the forward, as up to three tensors are read.
+template <class T, bool masked>
+inline constexpr int rows_at_once = sizeof(T) == 2 || masked ? 2 : 4;
 
-/// Calls visit(place, x, gy) for every eight of this thread's rows, gy masked by y > 0 where that is asked. Some rows
-/// are read before the first is visited, so that a visit may write what it was given.
+/// Calls visit(place, x, gy) for all that this thread has of its rows, gy masked by y > 0 where that is asked. Some
+/// rows are read before the first is visited, so that a visit may write what it was given.
 template <class T, bool masked, class Visit>
 __device__ void visit_rows(const T* x, const T* gy, const T* y, const ChannelTiles& t, const Place& p, Visit visit) {
-    constexpr int some = rows_at_once<T>;
+    constexpr int some = rows_at_once<T, masked>;
     const auto step = step_of(t, p);
+    const auto load = [](const T* from) { return *reinterpret_cast<const uint4*>(from); };
     auto at = first_of(t, p);
     for (int row = p.begin + p.lane; row < p.end; row += some * p.lanes, at += some * step) {
-        Packed<T> packed_x[some], packed_gy[some], packed_y[some];
+        uint4 raw_x[some], raw_gy[some], raw_y[some];
 #pragma unroll
         for (int u = 0; u < some; ++u)
             if (row + u * p.lanes < p.end) {
-                packed_x[u] = load_packed(x + at + u * step);
-                packed_gy[u] = load_packed(gy + at + u * step);
+                raw_x[u] = load(x + at + u * step);
+                raw_gy[u] = load(gy + at + u * step);
                 if constexpr (masked)
-                    packed_y[u] = load_packed(y + at + u * step);
+                    raw_y[u] = load(y + at + u * step);
             }
 #pragma unroll
         for (int u = 0; u < some; ++u)
             if (row + u * p.lanes < p.end) {
-                Eight value = unpack(packed_gy[u]);
+                auto value = unpack_map<T>(raw_gy[u]);
                 if constexpr (masked) {
-                    const Eight vy = unpack(packed_y[u]);
+                    const auto vy = unpack_map<T>(raw_y[u]);
 #pragma unroll
-                    for (int j = 0; j < 8; ++j)
+                    for (int j = 0; j < map_width<T>; ++j)
                         value.v[j] = vy.v[j] > 0.0F ? value.v[j] : 0.0F;
                 }
-                visit(at + u * step, unpack(packed_x[u]), value);
+                visit(at + u * step, unpack_map<T>(raw_x[u]), value);
             }
     }
 }
@@ -44,20 +45,21 @@ __device__ void visit_rows(const T* x, const T* gy, const T* y, const ChannelTil
 /// Sums over this thread's rows: a of the masked gy, b of its products with x - mean. Leaves the masked gy in
 /// gresidual.
 template <class T, bool masked>
-__device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, Eight& a, Eight& b) {
+__device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, const Place& p, MapValues<T>& a,
+                            MapValues<T>& b) {
     T* gresidual = static_cast<T*>(g.gresidual);
-    Eight mean{};
+    MapValues<T> mean{};
     if (p.active)
-        mean = load8(g.mean + p.channel);
+        mean = load_coefficients<T>(g.mean + p.channel);
     visit_rows<T, masked>(static_cast<const T*>(g.x), static_cast<const T*>(g.gy), static_cast<const T*>(g.y), t, p,
-                          [&](std::int64_t at, const Eight& x, const Eight& gy) {
+                          [&](std::int64_t at, const MapValues<T>& x, const MapValues<T>& gy) {
 #pragma unroll
-                              for (int j = 0; j < 8; ++j) {
+                              for (int j = 0; j < map_width<T>; ++j) {
                                   a.v[j] += gy.v[j];
                                   b.v[j] = fmaf(gy.v[j], x.v[j] - mean.v[j], b.v[j]);
                               }
                               if (gresidual != nullptr)
-                                  store8(gresidual + at, gy);
+                                  store_map(gresidual + at, gy);
                           });
 }
 
@@ -65,7 +67,7 @@ __device__ void thread_sums(const NormalizeGradient& g, const ChannelTiles& t, c
 template <class T>
 __device__ Partial sum_slice(const NormalizeGradient& g, const ChannelTiles& t, const Place& p,
                              ReductionMemory& memory) {
-    Eight a{}, b{};
+    MapValues<T> a{}, b{};
     if (g.y != nullptr)
         thread_sums<T, true>(g, t, p, a, b);
     else
@@ -128,15 +130,16 @@ __device__ void write_gx(const NormalizeGradient& g, const ChannelTiles& t, cons
     // What sum_slice left in gresidual is masked already.
     const auto* given = static_cast<const T*>(masked || g.gresidual == nullptr ? g.gy : g.gresidual);
     T* gx = static_cast<T*>(g.gx);
-    const Eight scale = load8(memory.scale + p.column), slope = load8(memory.slope + p.column);
-    const Eight offset = load8(memory.offset + p.column);
+    const auto scale = load_coefficients<T>(memory.scale + p.column),
+               slope = load_coefficients<T>(memory.slope + p.column),
+               offset = load_coefficients<T>(memory.offset + p.column);
     visit_rows<T, masked>(static_cast<const T*>(g.x), given, static_cast<const T*>(g.y), t, p,
-                          [&](std::int64_t at, const Eight& x, const Eight& gy) {
-                              Eight value;
+                          [&](std::int64_t at, const MapValues<T>& x, const MapValues<T>& gy) {
+                              MapValues<T> value;
 #pragma unroll
-                              for (int j = 0; j < 8; ++j)
+                              for (int j = 0; j < map_width<T>; ++j)
                                   value.v[j] = fmaf(scale.v[j], gy.v[j], fmaf(slope.v[j], x.v[j], offset.v[j]));
-                              store8(gx + at, value);
+                              store_map(gx + at, value);
                           });
 }
 
@@ -155,7 +158,7 @@ template <class T>
 __global__ void __launch_bounds__(tile_threads, 2)
     gradient_sums_kernel(NormalizeGradient g, ChannelTiles t, float* partials) {
     __shared__ ReductionMemory memory;
-    const auto p = place_of(t);
+    const auto p = map_place_of<T>(t);
     take_turn();
     store_partial(t, p, sum_slice<T>(g, t, p, memory), partials);
 }
@@ -165,7 +168,7 @@ __global__ void __launch_bounds__(tile_threads, 2)
     gradient_end_kernel(NormalizeGradient g, ChannelTiles t, const float* partials) {
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
-    const auto p = place_of(t);
+    const auto p = map_place_of<T>(t);
     take_turn();
     const GivenChannel given(g, t);
     finish_sums(g, given, t, p, merge_partials<Sums>(t, partials, memory), coefficients);
@@ -176,7 +179,7 @@ template <class T>
 __global__ void __launch_bounds__(tile_threads) gradient_once_kernel(NormalizeGradient g, ChannelTiles t) {
     __shared__ ReductionMemory memory;
     __shared__ GradientMemory coefficients;
-    const auto p = place_of(t);
+    const auto p = map_place_of<T>(t);
     take_turn();
     const auto sums = sum_slice<T>(g, t, p, memory);
     finish_sums(g, GivenChannel(g, t), t, p, sums, coefficients);
@@ -185,7 +188,7 @@ __global__ void __launch_bounds__(tile_threads) gradient_once_kernel(NormalizeGr
 
 template <class T>
 __device__ Partial sum_slice(const T* x, const ChannelTiles& t, const Place& p, ReductionMemory& memory) {
-    constexpr int some = 2 * rows_at_once<T>;
+    constexpr int some = sizeof(T) == 2 ? 4 : 2; // on their way together
     const auto step = step_of(t, p);
     auto at = first_of(t, p);
     Eight sum{};
