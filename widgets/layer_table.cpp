@@ -14,7 +14,7 @@ namespace espalier {
 namespace {
 
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
-constexpr int least_layer_width = 170;
+constexpr int least_layer_width = 150;                 // with the others it fits a window of 1280 pixels
 constexpr std::array<int, LayerTable::column_count> layer_column_widths{
     least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
 

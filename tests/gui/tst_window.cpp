@@ -21,6 +21,7 @@
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTabBar>
@@ -323,6 +324,9 @@ private slots:
         const auto cell = [&](int row, int column) { return table->model()->index(row, column).data().toString(); };
         QTRY_VERIFY(cell(0, LayerTable::milliseconds) != QStringLiteral("–"));
         QCOMPARE(table->model()->rowCount(), 4);
+        table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn); // as with many layers
+        QCOMPARE(driver.window->width(), 1280);
+        QTRY_VERIFY(!table->horizontalScrollBar()->isVisible()); // every column is seen
         QCOMPARE(cell(0, LayerTable::layer), QStringLiteral("stem"));
         QCOMPARE(cell(1, LayerTable::kernel), QStringLiteral("winograd")); // as it was timed, not as it was planned
         QVERIFY(
