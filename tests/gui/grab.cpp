@@ -153,9 +153,12 @@ int take_results(MainWindow& window, const Camera& camera) {
     wait(1000);
     camera.each(QStringLiteral("results-images"), [](MainWindow&) {});
     QTemporaryDir folder;
-    const QString file = folder.filePath(QStringLiteral("sneaker.png"));
+    const QString file = folder.filePath(QStringLiteral("photo.png"));
     // The first image of the cell, as a file.
-    window.findChild<ImageGrid*>()->grab(QRect(24, 6, 80, 80)).save(file);
+    auto* grid = window.findChild<ImageGrid*>();
+    const QRect cell = grid->visualRect(grid->model()->index(0, 0)).adjusted(2, 2, -2, -2);
+    const QPoint corner(cell.x() + (cell.width() - ImageGrid::image_side) / 2, cell.y() + 4);
+    grid->viewport()->grab({corner, QSize(ImageGrid::image_side, ImageGrid::image_side)}).save(file);
     window.run_page()->results()->predict(file);
     wait(2500);
     camera.each(QStringLiteral("results-prediction"), [](MainWindow&) {});

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the pictures of docs/ from real runs:   tests/gui/make_pictures.sh BUILD_DIR
-# Every state in both themes at 1280x720; the main ones at twice the pixels (NAME@2x.png), and in Chinese (NAME-zh.png),
-# for which a font with Chinese letters has to be there. pngquant makes the files three times smaller.
+# Every state in both themes at 1280x720, at twice the pixels (NAME@2x.png), and in Chinese (NAME-zh.png), for which a font
+# with Chinese letters has to be there. pngquant makes the files three times smaller.
 set -e
 build=${1:?the build folder}
 command -v pngquant >/dev/null || { echo "pngquant is missing: apt install pngquant" >&2; exit 1; }
@@ -13,8 +13,8 @@ export QT_QPA_PLATFORM=offscreen LC_ALL=C.UTF-8 ESPALIER_RUNS="$work/runs"
 "$build/bin/espalier-train" run --preset quick --data builtin --set epochs=12 --set optimizer.learning_rate=0.05 \
     --out "$work/runs/quick-2" >> "$work/log" 2>&1
 
-main_states="gallery configuring running paused finished failed results"
-states="$main_states results-images results-prediction setup layers network log fallback compare queue notes machines add-machine no-connection"
+states="gallery configuring running paused finished failed results results-images results-prediction setup layers network log fallback
+compare queue notes machines add-machine no-connection"
 
 take() { # FOLDER LANGUAGE: all states into FOLDER
     "$build/bin/espalier_grab" "$1/stand-in" --language "$2" # a queue, which the real engine would empty meanwhile
@@ -40,7 +40,7 @@ take "$work/plain" en
 keep "$work/plain" "" "" "$states"
 export QT_SCALE_FACTOR=2
 take "$work/twice" en
-keep "$work/twice" @2x @2x "$main_states"
+keep "$work/twice" @2x @2x "$states"
 unset QT_SCALE_FACTOR
 take "$work/chinese" zh_CN
-keep "$work/chinese" "" -zh "$main_states"
+keep "$work/chinese" "" -zh "$states"
