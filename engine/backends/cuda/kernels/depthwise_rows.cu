@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/error.h"
 #include "backends/cuda/kernels/depthwise_input.cuh"
 #include "backends/cuda/kernels/depthwise_rows.cuh"
 #include "backends/cuda/kernels/overlap.cuh"
+#include "backends/cuda/kernels/shared_memory.h"
 
 namespace espalier::cuda {
 namespace {
@@ -187,16 +187,6 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
     }
 }
 
-/// Shared memory of one of the blocks that fill a multiprocessor.
-std::size_t memory_of_block() {
-    int device = 0, all = 0, reserved = 0, most = 0;
-    ESPALIER_CUDA(cudaGetDevice(&device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return static_cast<std::size_t>(std::max(std::min(all / blocks_a_multiprocessor - reserved, most), 0));
-}
-
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Cells that a block must have to be worth its way through shared memory, in a step and on the average of a full chip.
@@ -227,7 +217,7 @@ std::optional<DepthwiseRows> depthwise_rows(const Depthwise& d) {
         return {};
     // Blocks that all run at once, each with as many steps, of as many pairs.
     const auto of_block = ceil_divide(pairs, std::max<std::int64_t>(blocks / tile.slabs, 1));
-    const auto room = memory_of_block();
+    const auto room = shared_memory_of_block(blocks_a_multiprocessor);
     for (auto most = most_threads / threads_of_pair; most > 0; --most) {
         DepthwiseRows rows;
         rows.steps = static_cast<int>(ceil_divide(of_block, most));

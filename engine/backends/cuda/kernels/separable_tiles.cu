@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/error.h"
 #include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/separable_tile.cuh"
+#include "backends/cuda/kernels/shared_memory.h"
 
 #include <algorithm>
 
@@ -12,16 +12,6 @@ using namespace separable;
 using pointwise::block_threads, pointwise::block_warps;
 
 constexpr int least_cells = 128; ///< of a block
-
-/// Shared memory of one of the blocks that fill a multiprocessor.
-std::size_t memory_of_block() {
-    int device = 0, all = 0, reserved = 0, most = 0;
-    ESPALIER_CUDA(cudaGetDevice(&device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
-    ESPALIER_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return static_cast<std::size_t>(std::max(std::min(all / blocks_a_multiprocessor - reserved, most), 0));
-}
 
 std::size_t bytes_of(const Depthwise& d, const Pointwise& p, const SeparableTiles& t) {
     const Plan plan(d, p, t);
@@ -46,7 +36,7 @@ int best_slots(std::int64_t pieces, std::int64_t eights) {
 } // namespace
 
 std::optional<SeparableTiles> separable_tiles(const Depthwise& d, const Pointwise& p) {
-    const auto room = memory_of_block();
+    const auto room = shared_memory_of_block(blocks_a_multiprocessor);
     const auto row_threads = ceil_divide(d.x[1], chunk) * (p.channels / 4), image_rows = d.n * d.x[0];
     const auto blocks = std::int64_t{blocks_a_multiprocessor} * p.multiprocessors;
     SeparableTiles t;
