@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/channel_tiles.h"
 
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@ constexpr int tile_threads = 512; // as in channel_tiles.cuh
 constexpr std::int64_t cheap_block_bytes = 32 << 10;
 /// More slices cost more to merge, in every block, than they save.
 constexpr std::int64_t most_slices = 128;
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 void cut_channels(ChannelTiles& t, int groups) {
     const int all = t.pitch / 8;

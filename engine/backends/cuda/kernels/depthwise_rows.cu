@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/depthwise_input.cuh"
 #include "backends/cuda/kernels/depthwise_rows.cuh"
 #include "backends/cuda/kernels/overlap.cuh"
@@ -186,8 +187,6 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
         }
     }
 }
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Cells that a block must have to be worth its way through shared memory, in a step and on the average of a full chip.
 /// Below, a gather keeps more threads busy: it has one for four outputs.

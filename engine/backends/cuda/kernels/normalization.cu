@@ -210,14 +210,6 @@ __global__ void __launch_bounds__(tile_threads, 2)
 
 } // namespace
 
-void launch_batch_moments(const void* x, DType type, const ChannelTiles& t, float* partials,
-                          const LaunchStream& stream) {
-    with_type(type, [&](auto element) {
-        using T = decltype(element);
-        launch_tiles(moments_kernel<T>, t, stream, static_cast<const T*>(x), t, partials);
-    });
-}
-
 void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
                            const ChannelTiles& from, const float* partials, const LaunchStream& stream) {
     auto source = narrowed(from);
@@ -235,7 +227,10 @@ void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& sta
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& t,
                        float* partials, const LaunchStream& stream) {
     if (!t.once) {
-        launch_batch_moments(rows.x, rows.type, t, partials, stream);
+        with_type(rows.type, [&](auto element) {
+            using T = decltype(element);
+            launch_tiles(moments_kernel<T>, t, stream, static_cast<const T*>(rows.x), t, partials);
+        });
         launch_batch_norm_end(rows, statistics, t, t, partials, stream.behind());
         return;
     }

@@ -39,11 +39,8 @@ struct BatchStatistics {
 /// Two launches, or one. `partials` has partial_floats(tiles).
 void launch_batch_norm(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& tiles,
                        float* partials, const LaunchStream& stream);
-/// The first of the two: partials[slices][2][pitch] = means, and sums of squared distances from them, of each slice.
-void launch_batch_moments(const void* x, DType type, const ChannelTiles& tiles, float* partials,
-                          const LaunchStream& stream);
-/// The second, whoever made the partials, of slices as `from` says; `tiles` cut y. Without a y it leaves the statistics
-/// alone.
+/// The second of the two, whoever made partials[slices][2][pitch], the means and the sums of squared distances from
+/// them, of slices as `from` says; `tiles` cut y. Without a y it leaves the statistics alone.
 void launch_batch_norm_end(const NormalizeRows& rows, const BatchStatistics& statistics, const ChannelTiles& tiles,
                            const ChannelTiles& from, const float* partials, const LaunchStream& stream);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/pointwise_tile.cuh"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr std::int64_t least_rows = 32;
 constexpr std::int64_t blocks_a_multiprocessor = 3;
 
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return ceil_divide(value, unit) * unit; }
 
 } // namespace

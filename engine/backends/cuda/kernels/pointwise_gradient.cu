@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/pointwise_tile.cuh"
 
@@ -70,7 +71,6 @@ __host__ __device__ constexpr int summed_pitch(int columns) {
 /// Slices that fill the card once, so that there are few parts of the matrix's gradient. A slice of several tiles loads
 /// one while it multiplies the one before: tiles are small, about one eight of channels a thread and tensor.
 Cut cut_gradient(const Pointwise& s) {
-    const auto ceil_divide = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const auto sixteens = [&](std::int64_t rows) { return ceil_divide(rows, 16) * 16; };
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
     constexpr std::int64_t least_rows = 32; // fewer do not pay for a block's beginning and end

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/separable_tile.cuh"
 #include "backends/cuda/kernels/shared_memory.h"
@@ -17,8 +18,6 @@ std::size_t bytes_of(const Depthwise& d, const Pointwise& p, const SeparableTile
     const Plan plan(d, p, t);
     return size_of(p.type) == 2 ? Memory<half>(plan, nullptr).bytes : Memory<float>(plan, nullptr).bytes;
 }
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Slots for tiles of so many pieces of 16 pixels and eights of products, so that the warps are done soonest: in rounds
 /// of two pieces at once, and a sum over the lanes behind them.

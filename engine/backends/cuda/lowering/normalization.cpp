@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ops/normalization.h"
 
-#include "backends/cuda/kernels/normalization.h"
-#include "backends/cuda/lowering/lowering.h"
+#include "backends/cuda/lowering/batch_statistics.h"
 
 #include <optional>
 
@@ -49,16 +48,7 @@ Lowered lower_batch_norm(const Context& c) {
                                  a.in_f32(BatchNorm::bias),
                                  norm.relu,
                                  type};
-        BatchStatistics statistics{.mean = a.out_f32(BatchNorm::mean), .inv_std = a.out_f32(BatchNorm::inv_std)};
-        statistics.eps = static_cast<float>(norm.eps);
-        statistics.momentum = static_cast<float>(norm.momentum);
-        if (norm.update_running) {
-            statistics.old_mean = a.in_f32(BatchNorm::running_mean);
-            statistics.old_var = a.in_f32(BatchNorm::running_var);
-            statistics.running_mean = a.out_f32(BatchNorm::inv_std + 1);
-            statistics.running_var = a.out_f32(BatchNorm::inv_std + 2);
-        }
-        return std::pair{rows, statistics};
+        return std::pair{rows, batch_statistics(a, norm, BatchNorm::running_mean, BatchNorm::mean)};
     };
     if (const auto rows = channel_rows(result.inputs[0])) {
         const auto tiles = cut_reduction(c, *rows, 1);

@@ -2,11 +2,10 @@
 #include "graph/ops/separable.h"
 
 #include "backends/cuda/kernels/depthwise.h"
-#include "backends/cuda/kernels/normalization.h"
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/split_sum.h"
-#include "backends/cuda/lowering/lowering.h"
+#include "backends/cuda/lowering/batch_statistics.h"
 
 #include <array>
 
@@ -143,15 +142,7 @@ Lowered lower_forward(const Context& c) {
         const NormalizeRows rows{
             a.out(Forward::z),         a.in(Forward::residual), a.out(Forward::y), a.in_f32(Forward::z_weight),
             a.in_f32(Forward::z_bias), attributes.relu,         pointwise.type};
-        BatchStatistics statistics{.mean = a.out_f32(Forward::z_mean), .inv_std = a.out_f32(Forward::z_inv_std)};
-        statistics.eps = static_cast<float>(attributes.eps);
-        statistics.momentum = static_cast<float>(attributes.momentum);
-        if (attributes.update_running) {
-            statistics.old_mean = a.in_f32(Forward::running_mean);
-            statistics.old_var = a.in_f32(Forward::running_var);
-            statistics.running_mean = a.out_f32(Forward::z_inv_std + 1);
-            statistics.running_var = a.out_f32(Forward::z_inv_std + 2);
-        }
+        const auto statistics = batch_statistics(a, attributes, Forward::running_mean, Forward::z_mean);
         launch_batch_norm_end(rows, statistics, tiles, slices, a.scratch<float>(), a.stream.behind());
     });
     return result;
