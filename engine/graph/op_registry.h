@@ -55,6 +55,9 @@ struct OpDefinition {
     /// For each computed output the input whose floating type it takes (the last entry goes for all further outputs);
     /// -1, or an empty list: the type that infer() gave. Statistics, losses and parameters' sums stay f32.
     std::vector<int> type_of;
+    /// Places of inputs that may be f32 beside halves, and are rounded to them as they are read, and of outputs that
+    /// may be, and are then not rounded: where a backend says so (Backend::supports).
+    std::vector<std::size_t> wide_inputs, wide_outputs;
     /// Called by the builder before the op is appended: may append ops that bring inputs into the shape this one takes.
     std::function<void(GraphBuilder&, std::vector<TensorId>& inputs)> prepare;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/reference/family.h"
+#include "backends/reference/rounding.h"
 #include "graph/ops/arguments.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace espalier::reference {
 namespace {
@@ -40,18 +39,6 @@ Compute dot(const Graph& graph, const Op& op) {
     };
 }
 
-/// Rounds to the nearest value of a type with `digits` binary digits after the leading one, normal numbers from
-/// 2^least up to `largest`; ties to even.
-double rounded(double x, int digits, int least, double largest) {
-    if (x == 0 || !std::isfinite(x))
-        return x;
-    const int exponent = std::max(std::ilogb(x), least);
-    const double unit = std::ldexp(1.0, exponent - digits);
-    const double value = std::nearbyint(x / unit) * unit;
-    return std::abs(value) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : value;
-}
-
-/// f32 is kept as double here; halves are rounded, so that their rounding can be seen without a GPU.
 Compute cast(const Graph& graph, const Op& op) {
     std::vector<std::int64_t> counts;
     for (const auto input : op.inputs)
@@ -59,12 +46,8 @@ Compute cast(const Graph& graph, const Op& op) {
     const auto type = graph.tensor(op.outputs[0]).type;
     return [counts, type](const Arrays& arrays) {
         for (std::size_t k = 0; k < counts.size(); ++k)
-            for (std::int64_t i = 0; i < counts[k]; ++i) {
-                const double x = arrays.in(k)[i];
-                arrays.out(k)[i] = type == DType::f16    ? rounded(x, 10, -14, 65504.0)
-                                   : type == DType::bf16 ? rounded(x, 7, -126, 3.3895313892515355e38)
-                                                         : x;
-            }
+            for (std::int64_t i = 0; i < counts[k]; ++i)
+                arrays.out(k)[i] = rounded(arrays.in(k)[i], type);
     };
 }
 

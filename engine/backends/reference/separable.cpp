@@ -2,6 +2,7 @@
 #include "graph/ops/separable.h"
 
 #include "backends/reference/family.h"
+#include "backends/reference/rounding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,24 @@
 
 namespace espalier::reference {
 namespace {
+
+/// An input as an op reads that computes in a type: what is f32 beside halves is rounded to them.
+class Rounded {
+public:
+    Rounded(const Graph& graph, const Op& op, std::size_t place, DType type)
+        : place_(place), type_(graph.tensor(op.inputs[place]).type == DType::f32 ? type : DType::f32) {}
+
+    struct Values {
+        const double* data;
+        DType type;
+        [[nodiscard]] double operator[](std::int64_t i) const { return rounded(data[i], type); }
+    };
+    [[nodiscard]] Values in(const Arrays& arrays) const { return {arrays.in(place_), type_}; }
+
+private:
+    std::size_t place_;
+    DType type_; ///< to round to; f32: not at all
+};
 
 /// A batch norm by its statistics, or none, and a ReLU, or none.
 struct Input {
@@ -60,10 +79,13 @@ Compute separable_conv2d(const Graph& graph, const Op& op) {
     const auto separable = Separable::from(op.attributes);
     const Image x(input_shape(graph, op, Place::x)), z(output_shape(graph, op, Place::z));
     const auto kernel = input_shape(graph, op, Place::filter)[2];
+    const auto type = graph.tensor(op.outputs[Place::d]).type;
+    const Rounded images(graph, op, Place::x, type), taps(graph, op, Place::filter, type),
+        products(graph, op, Place::matrix, type);
     return [=](const Arrays& arrays) {
         const Input input{arrays.in(Place::mean), arrays.in(Place::inv_std), arrays.in(Place::weight),
                           arrays.in(Place::bias), separable.input_relu};
-        const auto *from = arrays.in(Place::x), *filter = arrays.in(Place::filter), *matrix = arrays.in(Place::matrix);
+        const auto from = images.in(arrays), filter = taps.in(arrays), matrix = products.in(arrays);
         auto *d = arrays.out(Place::d), *out = arrays.out(Place::z);
         std::fill_n(d, x.count(), 0.0);
         for_each_tap(x, kernel, [&](auto result, auto place, auto tap, auto channel) {
@@ -110,11 +132,12 @@ Compute separable_conv2d(const Graph& graph, const Op& op) {
 Compute pointwise_gradient(const Graph& graph, const Op& op) {
     using Place = SeparablePointwiseGradient;
     const Image z(input_shape(graph, op, Place::z)), d(input_shape(graph, op, Place::d));
+    const Rounded products(graph, op, Place::matrix, graph.tensor(op.inputs[Place::d]).type);
     return [=](const Arrays& arrays) {
         const auto *gy = arrays.in(Place::gy), *normalised = arrays.in(Place::z), *mean = arrays.in(Place::mean),
                    *inv_std = arrays.in(Place::inv_std), *weight = arrays.in(Place::weight),
-                   *gweight = arrays.in(Place::gweight), *gbias = arrays.in(Place::gbias), *from = arrays.in(Place::d),
-                   *matrix = arrays.in(Place::matrix);
+                   *gweight = arrays.in(Place::gweight), *gbias = arrays.in(Place::gbias), *from = arrays.in(Place::d);
+        const auto matrix = products.in(arrays);
         auto *gd = arrays.out(Place::gd), *gmatrix = arrays.out(Place::gmatrix);
         const auto pixels = z.h * z.w;
         const auto count = static_cast<double>(z.n * pixels);
@@ -140,10 +163,13 @@ Compute depthwise_gradient(const Graph& graph, const Op& op) {
     const auto relu = Separable::from(op.attributes).input_relu;
     const Image x(input_shape(graph, op, Place::x));
     const auto kernel = input_shape(graph, op, Place::filter)[2];
+    const auto type = graph.tensor(op.inputs[Place::gd]).type;
+    const Rounded images(graph, op, Place::x, type), taps(graph, op, Place::filter, type);
     return [=](const Arrays& arrays) {
         const Input input{arrays.in(Place::mean), arrays.in(Place::inv_std), arrays.in(Place::weight),
                           arrays.in(Place::bias), relu};
-        const auto *gd = arrays.in(Place::gd), *from = arrays.in(Place::x), *filter = arrays.in(Place::filter);
+        const auto* gd = arrays.in(Place::gd);
+        const auto from = images.in(arrays), filter = taps.in(arrays);
         auto *gx = arrays.out(Place::gx), *gweight = arrays.out(Place::gweight), *gbias = arrays.out(Place::gbias);
         std::fill_n(gx, x.count(), 0.0);
         for_each_tap(x, kernel,
@@ -167,10 +193,12 @@ Compute filter_gradient(const Graph& graph, const Op& op) {
     const auto relu = Separable::from(op.attributes).input_relu;
     const Image x(input_shape(graph, op, Place::x));
     const auto kernel = output_shape(graph, op, Place::gfilter)[2];
+    const Rounded images(graph, op, Place::x, graph.tensor(op.inputs[Place::gd]).type);
     return [=](const Arrays& arrays) {
         const Input input{arrays.in(Place::mean), arrays.in(Place::inv_std), arrays.in(Place::weight),
                           arrays.in(Place::bias), relu};
-        const auto *gd = arrays.in(Place::gd), *from = arrays.in(Place::x);
+        const auto* gd = arrays.in(Place::gd);
+        const auto from = images.in(arrays);
         auto* gfilter = arrays.out(Place::gfilter);
         std::fill_n(gfilter, x.c * kernel * kernel, 0.0);
         for_each_tap(x, kernel, [&](auto result, auto place, auto tap, auto channel) {

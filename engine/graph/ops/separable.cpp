@@ -139,12 +139,15 @@ void register_separable(OpRegistry& registry) {
                   .infer = infer_forward,
                   .cost = forward_cost,
                   .arity = 12,
-                  .type_of = {0, 0, 0, -1}});
+                  .type_of = {0, 0, 0, -1},
+                  .wide_inputs = {Separable::x, Separable::filter, Separable::matrix}});
     registry.add({.kind = "separable_pointwise_gradient",
                   .infer = infer_pointwise_gradient,
                   .cost = pointwise_gradient_cost,
                   .arity = 9,
-                  .type_of = {0}});
+                  .type_of = {0},
+                  .wide_inputs = {SeparablePointwiseGradient::matrix},
+                  .wide_outputs = {SeparablePointwiseGradient::gmatrix}});
     registry.add({.kind = "separable_depthwise_gradient",
                   .infer = infer_depthwise_gradient,
                   .cost =
@@ -153,7 +156,9 @@ void register_separable(OpRegistry& registry) {
                           return depthwise_cost(graph, op.inputs[Place::x], op.inputs[Place::filter]);
                       },
                   .arity = 7,
-                  .type_of = {0, -1, -1}});
+                  .type_of = {0, -1, -1},
+                  .wide_inputs = {SeparableDepthwiseGradient::x, SeparableDepthwiseGradient::filter},
+                  .wide_outputs = {SeparableDepthwiseGradient::gx}});
     registry.add({.kind = "separable_filter_gradient",
                   .infer = infer_filter_gradient,
                   .cost =
@@ -162,7 +167,9 @@ void register_separable(OpRegistry& registry) {
                           return depthwise_cost(graph, op.inputs[Place::x], op.outputs[Place::gfilter]);
                       },
                   .arity = 6,
-                  .type_of = {0}});
+                  .type_of = {0},
+                  .wide_inputs = {SeparableFilterGradient::x},
+                  .wide_outputs = {SeparableFilterGradient::gfilter}});
 }
 
 } // namespace espalier

@@ -49,8 +49,8 @@ struct Pointers {
 
 template <class T, int K, int Ratio, int Width>
 void launch(const Gather& g, const Pointers& at, const LaunchStream& stream) {
-    enqueue_gather<T, K, Ratio, Width, InputForm::plain, GatherEnd::activation>(g, at.in, at.filter, at.out, {},
-                                                                                {.bias = at.bias}, stream);
+    enqueue_gather<T, T, K, Ratio, Width, InputForm::plain, GatherEnd::activation>(
+        g, at.in, static_cast<const T*>(at.filter), at.out, {}, {.bias = at.bias}, stream);
 }
 
 template <class T, int K>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/launch_stream.h"
+#include "backends/cuda/kernels/weights.h"
 #include "base/dtype.h"
 
 #include <cuda_runtime_api.h>
@@ -50,6 +51,8 @@ struct DepthwiseInput {
     const float* weight = nullptr; ///< null: 1
     const float* bias = nullptr;   ///< null: 0
     bool relu = false;
+    /// x is f32 beside halves, without a batch norm: it is rounded to them as it is read, and its gradient is f32 too.
+    bool f32 = false;
 };
 
 /// Whether the kernels below serve a shape: stride 1 without dilation, 3x3 or 5x5, and so few blocks that their sums
@@ -58,10 +61,11 @@ struct DepthwiseInput {
 /// y = conv(v, filter).
 void launch_depthwise(const Depthwise& shape, const DepthwiseInput& input, const void* filter, void* y,
                       const LaunchStream& stream);
-/// gx = the gradient of v before its ReLU. With a mean partials[blocks][2][C] = sums of gx and of gx (x - mean) over
-/// the share of each block, for launch_batch_norm_sums_end.
+/// gx = the gradient of v before its ReLU. Weights of f32 and an x of f32 are served behind a ReLU or a batch norm.
+/// With a mean partials[blocks][2][C] = sums of gx and of gx (x - mean) over the share of each block, for
+/// launch_batch_norm_sums_end.
 void launch_depthwise_input_gradient(const Depthwise& shape, const void* gy, const DepthwiseInput& input,
-                                     const void* filter, void* gx, float* partials, const LaunchStream& stream);
+                                     const Weights& filter, void* gx, float* partials, const LaunchStream& stream);
 [[nodiscard]] std::int64_t depthwise_input_gradient_blocks(const Depthwise& shape);
 void launch_depthwise_weight_gradient(const Depthwise& shape, const DepthwiseInput& input, const void* gy,
                                       float* workspace, void* gw, DType gw_type, const LaunchStream& stream);

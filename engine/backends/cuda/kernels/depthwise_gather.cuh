@@ -38,13 +38,17 @@ struct GatherExtras {
     float* partials = nullptr; ///< [blocks][2][pitch]: sums of the outputs, and of their products with x - mean
 };
 
+/// Of a convolution a pointer to T, of a gradient through an input what may be f32.
+template <class T, GatherEnd End>
+using GatherFilter = std::conditional_t<End == GatherEnd::activation, const T*, Weights>;
+
 /// Window of K x K. A thread makes `Width` outputs of one row, whose inputs lie `Ratio` dilations apart; the columns
 /// that they share are read once. The next rows are on their way while one is multiplied. Halves of 3x3 fit two blocks
-/// a multiprocessor.
-template <class T, int K, int Ratio, int Width, InputForm Form, GatherEnd End>
+/// a multiprocessor. X: the type of the outputs and of what masks them, T or float.
+template <class T, class X, int K, int Ratio, int Width, InputForm Form, GatherEnd End>
 __global__ void __launch_bounds__(gather_threads, K == 3 && sizeof(T) == 2 ? 2 : 0)
-    gather_kernel(const T* in, const T* filter, T* out, const GatherPlan plan, const DepthwiseInput input,
-                  const GatherExtras extras) {
+    gather_kernel(const T* in, const GatherFilter<T, End> filter, X* out, const GatherPlan plan,
+                  const DepthwiseInput input, const GatherExtras extras) {
     constexpr int window = (Width - 1) * Ratio + K;
     extern __shared__ float4 weights[]; // [K*K][lanes], then sums
     const std::uint32_t lanes = plan.tile.lanes.value();
@@ -94,21 +98,24 @@ __global__ void __launch_bounds__(gather_threads, K == 3 && sizeof(T) == 2 ? 2 :
         channels = channels_of(input, active ? 4 * vector : 0);
     // What masks the outputs: before the sums where it takes few registers, else behind them.
     constexpr bool masked = End != GatherEnd::activation, masks_early = Width == 4;
-    Packed4<T> masks[masked ? Width : 1];
+    Packed4<X> masks[masked ? Width : 1];
     const auto load_masks = [&] {
         if constexpr (masked) {
 #pragma unroll
             for (int j = 0; j < Width; ++j)
                 masks[j] = inside(j)
-                               ? load_packed4(static_cast<const T*>(extras.x.x) + target + j * spread * plan.pitch)
-                               : Packed4<T>{};
+                               ? load_packed4(static_cast<const X*>(extras.x.x) + target + j * spread * plan.pitch)
+                               : Packed4<X>{};
             if constexpr (End == GatherEnd::mask_and_sums)
                 channels = channels_of(extras.x, active ? 4 * vector : 0);
         }
     };
     if constexpr (masks_early)
         load_masks();
-    stage_filter<K>(filter, weights, plan.tile, plan.pitch, plan.flip);
+    if constexpr (masked)
+        stage_weights<T, K>(filter, weights, plan.tile, plan.pitch, plan.flip);
+    else
+        stage_filter<K>(filter, weights, plan.tile, plan.pitch, plan.flip);
     if constexpr (End != GatherEnd::mask_and_sums)
         if (!active)
             return;
@@ -152,7 +159,7 @@ __global__ void __launch_bounds__(gather_threads, K == 3 && sizeof(T) == 2 ? 2 :
                 sums[j] =
                     make_float4(fmaxf(sums[j].x, 0), fmaxf(sums[j].y, 0), fmaxf(sums[j].z, 0), fmaxf(sums[j].w, 0));
         } else {
-            const float4 x = unpack4<T>(masks[j]);
+            const float4 x = rounded<T, X>(unpack4<X>(masks[j]));
             if constexpr (End == GatherEnd::mask)
                 sums[j] = where_positive(x, sums[j]);
             else if (extras.x.relu)
@@ -215,17 +222,17 @@ inline bool is_unrolled(const Gather& g) {
            fits_32_bits(g.kernel[0] * g.kernel[1] * g.channels) && g.channels / 4 <= 16 * 65535;
 }
 
-template <class T, int K, int Ratio, int Width, InputForm Form, GatherEnd End>
-void enqueue_gather(const Gather& g, const void* in, const void* filter, void* out, const DepthwiseInput& input,
-                    const GatherExtras& extras, const LaunchStream& stream) {
+template <class T, class X, int K, int Ratio, int Width, InputForm Form, GatherEnd End>
+void enqueue_gather(const Gather& g, const void* in, const GatherFilter<T, End>& filter, void* out,
+                    const DepthwiseInput& input, const GatherExtras& extras, const LaunchStream& stream) {
     const auto plan = gather_plan(g, K, Width);
     const auto threads = plan.tile.width * plan.tile.pixels;
     std::size_t vectors = static_cast<std::size_t>(K) * K * plan.tile.width;
     if (End == GatherEnd::mask_and_sums)
         vectors = std::max(vectors, std::size_t{2} * threads);
-    enqueue(gather_kernel<T, K, Ratio, Width, Form, End>, dim3(plan.blocks(), plan.tile.slabs), dim3(threads),
-            vectors * sizeof(float4), stream, static_cast<const T*>(in), static_cast<const T*>(filter),
-            static_cast<T*>(out), plan, input, extras);
+    enqueue(gather_kernel<T, X, K, Ratio, Width, Form, End>, dim3(plan.blocks(), plan.tile.slabs), dim3(threads),
+            vectors * sizeof(float4), stream, static_cast<const T*>(in), filter, static_cast<X*>(out), plan, input,
+            extras);
 }
 
 } // namespace espalier::cuda

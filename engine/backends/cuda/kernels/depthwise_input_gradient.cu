@@ -201,7 +201,7 @@ Gather input_gradient_gather(const Depthwise& d) {
 void launch_depthwise_input_gradient(const Depthwise& d, const void* gy, const void* filter, const float* bias,
                                      void* gx, const LaunchStream& stream) {
     if (const auto rows = bias == nullptr ? depthwise_rows(d) : std::nullopt)
-        return launch_depthwise_rows(d, *rows, gy, {}, filter, gx, nullptr, stream);
+        return launch_depthwise_rows(d, *rows, gy, {}, {filter}, gx, nullptr, stream);
     if (d.stride == Pair{1, 1})
         return launch_gather(input_gradient_gather(d), gy, filter, bias, gx, stream);
     const Pointers at{gy, filter, bias, gx};

@@ -50,9 +50,11 @@ __device__ void gather(float4 (&sums)[cell_rows][cell_pixels], const Ring<T>& ri
     }
 }
 
-template <class T, int K, End end>
+/// X: the type of x and of its gradient, T or float.
+template <class T, class X, int K, End end>
 __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
-    rows_kernel(const T* gy, const T* filter, T* gx, const DepthwiseInput input, float* partials, const Plan plan) {
+    rows_kernel(const T* gy, const Weights filter, X* gx, const DepthwiseInput input, float* partials,
+                const Plan plan) {
     constexpr int reach = K / 2;
     extern __shared__ float4 shared[];
     const Memory<T> memory(plan, static_cast<int>(blockDim.x), reinterpret_cast<unsigned char*>(shared));
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
     // This thread's cell of a step, and the x of its outputs, on their way while the rows of gy are.
     int row = 0;
     bool makes = false;
-    Packed4<T> masks[end == End::plain ? 1 : cell_rows][cell_pixels];
+    Packed4<X> masks[end == End::plain ? 1 : cell_rows][cell_pixels];
     const auto inside = [&](int o, int j) { return in_image + o < plan.height && column + j < plan.width; };
     const auto place_in = [&](int o) {
         return (static_cast<std::int64_t>(row + o) * plan.width + column) * plan.pitch + channel;
@@ -105,12 +107,12 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
         makes = active && pair_of_step < plan.pairs_of_step && first + pair_of_step < last;
         row = row_of(min(first + pair_of_step, last - 1), in_image);
         if constexpr (end != End::plain) {
-            const T* const x = static_cast<const T*>(input.x);
+            const X* const x = static_cast<const X*>(input.x);
 #pragma unroll
             for (int o = 0; o < cell_rows; ++o)
 #pragma unroll
                 for (int j = 0; j < cell_pixels; ++j)
-                    masks[o][j] = makes && inside(o, j) ? load_packed4(x + place_in(o) + j * plan.pitch) : Packed4<T>{};
+                    masks[o][j] = makes && inside(o, j) ? load_packed4(x + place_in(o) + j * plan.pitch) : Packed4<X>{};
         }
     };
 
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
             memory.channels[lanes + lane] = channels.scale;
             memory.channels[2 * lanes + lane] = channels.bias;
         }
-    stage_filter<K>(filter, memory.taps, plan.tile, plan.pitch, true);
+    stage_weights<T, K>(filter, memory.taps, plan.tile, plan.pitch, true);
 
     for (int first = begin;;) {
         __pipeline_wait_prior(1); // the rows of the next step may still come
@@ -141,14 +143,14 @@ __global__ void __launch_bounds__(most_threads, blocks_a_multiprocessor)
             float4 total{}, products{};
 #pragma unroll
             for (int o = 0; o < cell_rows; ++o) {
-                T* const to = gx + place_in(o);
+                X* const to = gx + place_in(o);
 #pragma unroll
                 for (int j = 0; j < cell_pixels; ++j) {
                     if (!inside(o, j))
                         continue;
                     float4& sum = sums[o][j];
                     if constexpr (end != End::plain) {
-                        const float4 x = unpack4<T>(masks[o][j]);
+                        const float4 x = rounded<T, X>(unpack4<X>(masks[o][j]));
                         if constexpr (end == End::mask)
                             sum = where_positive(x, sum);
                         else if (input.relu)
@@ -237,25 +239,26 @@ std::optional<DepthwiseRows> depthwise_rows(const Depthwise& d) {
 }
 
 void launch_depthwise_rows(const Depthwise& d, const DepthwiseRows& rows, const void* gy, const DepthwiseInput& input,
-                           const void* filter, void* gx, float* partials, const LaunchStream& stream) {
+                           const Weights& filter, void* gx, float* partials, const LaunchStream& stream) {
     const Plan plan(d, rows);
     with_type(d.type, [&](auto element) {
         using T = decltype(element);
-        const auto run = [&](auto kernel) {
+        const auto run = [&]<class X>(void (*kernel)(const T*, Weights, X*, DepthwiseInput, float*, Plan)) {
             enqueue(kernel, dim3(static_cast<unsigned>(rows.blocks), plan.tile.slabs),
                     dim3(static_cast<unsigned>(rows.threads)), Memory<T>(plan, rows.threads, nullptr).bytes, stream,
-                    static_cast<const T*>(gy), static_cast<const T*>(filter), static_cast<T*>(gx), input, partials,
-                    plan);
+                    static_cast<const T*>(gy), filter, static_cast<X*>(gx), input, partials, plan);
         };
-        const auto form = form_of(input);
-        if (d.kernel[0] == 3)
-            run(form == InputForm::plain  ? rows_kernel<T, 3, End::plain>
-                : form == InputForm::relu ? rows_kernel<T, 3, End::mask>
-                                          : rows_kernel<T, 3, End::mask_and_sums>);
-        else
-            run(form == InputForm::plain  ? rows_kernel<T, 5, End::plain>
-                : form == InputForm::relu ? rows_kernel<T, 5, End::mask>
-                                          : rows_kernel<T, 5, End::mask_and_sums>);
+        const bool small = d.kernel[0] == 3;
+        if (input.f32)
+            return run(small ? rows_kernel<T, float, 3, End::mask> : rows_kernel<T, float, 5, End::mask>);
+        switch (form_of(input)) {
+        case InputForm::plain:
+            return run(small ? rows_kernel<T, T, 3, End::plain> : rows_kernel<T, T, 5, End::plain>);
+        case InputForm::relu:
+            return run(small ? rows_kernel<T, T, 3, End::mask> : rows_kernel<T, T, 5, End::mask>);
+        case InputForm::normalised:
+            return run(small ? rows_kernel<T, T, 3, End::mask_and_sums> : rows_kernel<T, T, 5, End::mask_and_sums>);
+        }
     });
 }
 

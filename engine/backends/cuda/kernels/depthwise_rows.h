@@ -25,7 +25,7 @@ struct DepthwiseRows {
 
 /// As launch_depthwise_input_gradient; without an input that is read through: the gradient alone.
 void launch_depthwise_rows(const Depthwise& shape, const DepthwiseRows& rows, const void* gy,
-                           const DepthwiseInput& input, const void* filter, void* gx, float* partials,
+                           const DepthwiseInput& input, const Weights& filter, void* gx, float* partials,
                            const LaunchStream& stream);
 
 } // namespace espalier::cuda

@@ -16,10 +16,11 @@ struct Forward {
     template <class T, int K, InputForm form>
     void run() const {
         constexpr auto end = GatherEnd::activation;
+        const T* const taps = static_cast<const T*>(filter);
         if (gather_width(gather) == 8)
-            enqueue_gather<T, K, 1, 8, form, end>(gather, input.x, filter, y, input, {}, stream);
+            enqueue_gather<T, T, K, 1, 8, form, end>(gather, input.x, taps, y, input, {}, stream);
         else
-            enqueue_gather<T, K, 1, 4, form, end>(gather, input.x, filter, y, input, {}, stream);
+            enqueue_gather<T, T, K, 1, 4, form, end>(gather, input.x, taps, y, input, {}, stream);
     }
     template <class T, int K>
     void run() const {

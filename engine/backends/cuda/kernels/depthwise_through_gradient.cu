@@ -9,25 +9,28 @@ namespace {
 
 struct Backward {
     const Gather& gather;
-    const void *gy, *filter;
+    const void* gy;
+    const Weights& filter;
     void* gx;
     const GatherExtras& extras;
     const LaunchStream& stream;
 
-    template <class T, int K, GatherEnd end>
+    template <class T, class X, int K, GatherEnd end>
     void run() const {
         constexpr auto form = InputForm::plain;
         if (gather_width(gather) == 8)
-            enqueue_gather<T, K, 1, 8, form, end>(gather, gy, filter, gx, {}, extras, stream);
+            enqueue_gather<T, X, K, 1, 8, form, end>(gather, gy, filter, gx, {}, extras, stream);
         else
-            enqueue_gather<T, K, 1, 4, form, end>(gather, gy, filter, gx, {}, extras, stream);
+            enqueue_gather<T, X, K, 1, 4, form, end>(gather, gy, filter, gx, {}, extras, stream);
     }
     template <class T, int K>
     void run() const {
         if (extras.x.mean != nullptr)
-            run<T, K, GatherEnd::mask_and_sums>();
+            run<T, T, K, GatherEnd::mask_and_sums>();
+        else if (extras.x.f32)
+            run<T, float, K, GatherEnd::mask>();
         else
-            run<T, K, GatherEnd::mask>();
+            run<T, T, K, GatherEnd::mask>();
     }
 };
 
@@ -41,9 +44,9 @@ std::int64_t depthwise_input_gradient_blocks(const Depthwise& shape) {
 }
 
 void launch_depthwise_input_gradient(const Depthwise& shape, const void* gy, const DepthwiseInput& input,
-                                     const void* filter, void* gx, float* partials, const LaunchStream& stream) {
+                                     const Weights& filter, void* gx, float* partials, const LaunchStream& stream) {
     if (form_of(input) == InputForm::plain)
-        return launch_depthwise_input_gradient(shape, gy, filter, nullptr, gx, stream);
+        return launch_depthwise_input_gradient(shape, gy, filter.data, nullptr, gx, stream);
     if (const auto rows = depthwise_rows(shape))
         return launch_depthwise_rows(shape, *rows, gy, input, filter, gx, partials, stream);
     const auto gather = input_gradient_gather(shape);

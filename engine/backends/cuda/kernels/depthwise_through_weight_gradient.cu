@@ -13,9 +13,11 @@ template <class T, int K>
 void launch_form(const Depthwise& d, const DepthwiseInput& x, const T* gy, float* partials,
                  const LaunchStream& stream) {
     if (form_of(x) == InputForm::normalised)
-        launch<T, K, InputForm::normalised>(d, x, gy, partials, stream);
+        launch<T, T, K, InputForm::normalised>(d, x, gy, partials, stream);
+    else if (x.f32)
+        launch<T, float, K, InputForm::relu>(d, x, gy, partials, stream);
     else
-        launch<T, K, InputForm::relu>(d, x, gy, partials, stream);
+        launch<T, T, K, InputForm::relu>(d, x, gy, partials, stream);
 }
 
 } // namespace

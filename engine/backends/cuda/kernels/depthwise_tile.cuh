@@ -3,6 +3,7 @@
 
 #include "backends/cuda/kernels/divisor.cuh"
 #include "backends/cuda/kernels/four.cuh"
+#include "backends/cuda/kernels/weights.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -76,18 +77,30 @@ constexpr int rows_ahead(int window, int rows) {
     return std::min(std::max(64 / (window * static_cast<int>(sizeof(T))) - 1, 1), rows - 1);
 }
 
-/// Copies the taps of a block's channels into shared memory, [K*K][lanes], turned by half a circle if asked for, and
-/// waits for all threads.
-template <int K, class T>
-__device__ void stage_filter(const T* filter, float4* weights, const Tile& tile, int pitch, bool flip) {
+/// Copies the taps of a block's channels into shared memory, [K*K][lanes], as T holds them, turned by half a circle if
+/// asked for.
+template <class T, int K, class From>
+__device__ void copy_filter(const From* filter, float4* weights, const Tile& tile, int pitch, bool flip) {
     const std::uint32_t lanes = tile.lanes.value();
 #pragma unroll 4
     for (std::uint32_t i = threadIdx.x; i < K * K * lanes; i += blockDim.x) {
         std::uint32_t lane = i;
         const std::uint32_t tap = tile.lanes.split(lane), vector = blockIdx.y * lanes + lane;
         if (vector < tile.vectors)
-            weights[(flip ? K * K - 1 - tap : tap) * lanes + lane] = load4(filter + tap * pitch + 4 * vector);
+            weights[(flip ? K * K - 1 - tap : tap) * lanes + lane] =
+                rounded<T, From>(load4(filter + tap * pitch + 4 * vector));
     }
+}
+
+/// Does so, and waits for all threads.
+template <int K, class T>
+__device__ void stage_filter(const T* filter, float4* weights, const Tile& tile, int pitch, bool flip) {
+    copy_filter<T, K>(filter, weights, tile, pitch, flip);
+    __syncthreads();
+}
+template <class T, int K>
+__device__ void stage_weights(const Weights& filter, float4* weights, const Tile& tile, int pitch, bool flip) {
+    with_elements<T>(filter, [&](const auto* from) { copy_filter<T, K>(from, weights, tile, pitch, flip); });
     __syncthreads();
 }
 

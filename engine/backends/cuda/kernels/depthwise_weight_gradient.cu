@@ -43,9 +43,9 @@ template <class T, int K>
 void launch_unrolled(const Depthwise& d, const DepthwiseInput& x, const T* gy, float* partials,
                      const LaunchStream& stream) {
     if (ratio_of(d) == 2)
-        launch_cut<T, K, 2, 4, K == 3 ? 3 : 1, InputForm::plain>(d, x, gy, partials, stream);
+        launch_cut<T, T, K, 2, 4, K == 3 ? 3 : 1, InputForm::plain>(d, x, gy, partials, stream);
     else
-        launch<T, K, InputForm::plain>(d, x, gy, partials, stream);
+        launch<T, T, K, InputForm::plain>(d, x, gy, partials, stream);
 }
 
 template <class T>

@@ -27,10 +27,10 @@ struct Plan {
     Chunks chunks; ///< of y
 };
 
-/// A thread sums `Rows` rows of the filter over chunks of `Width` outputs.
-template <class T, int K, int Ratio, int Width, int Rows, InputForm Form>
+/// A thread sums `Rows` rows of the filter over chunks of `Width` outputs. X: the type of x, T or float.
+template <class T, class X, int K, int Ratio, int Width, int Rows, InputForm Form>
 __global__ void __launch_bounds__(most_threads, blocks_together(K, Rows))
-    weight_gradient_kernel(const T* x, const T* gy, float* partials, const Plan plan, const DepthwiseInput input) {
+    weight_gradient_kernel(const X* x, const T* gy, float* partials, const Plan plan, const DepthwiseInput input) {
     constexpr int window = (Width - 1) * Ratio + K;
     constexpr std::uint32_t row_groups = K / Rows;
     extern __shared__ float4 sums[]; // [Rows*K][threads], then one a thread
@@ -80,21 +80,21 @@ __global__ void __launch_bounds__(most_threads, blocks_together(K, Rows))
             for (int r = 0; r < Rows; ++r) {
                 const int h = first_row + r * plan.dilation_h;
                 const std::uint32_t valid = static_cast<unsigned>(h) < static_cast<unsigned>(plan.x_h) ? columns : 0U;
-                const T* from =
+                const X* from =
                     x +
                     ((static_cast<std::int64_t>(place.image) * plan.x_h + h) * plan.x_w + first_column) * plan.pitch +
                     4 * vector;
-                Packed4<T> row[window];
+                Packed4<X> row[window];
 #pragma unroll
                 for (int i = 0; i < window; ++i)
-                    row[i] = valid >> i & 1U ? load_packed4(from + i * step) : Packed4<T>{};
+                    row[i] = valid >> i & 1U ? load_packed4(from + i * step) : Packed4<X>{};
                 if (Rows == 1 && !channels_known) { // here, so that they are on their way together with the images
                     channels = channels_of(input, 4 * vector);
                     channels_known = true;
                 }
 #pragma unroll
                 for (int i = 0; i < window; ++i) {
-                    float4 in = unpack4<T>(row[i]);
+                    float4 in = rounded<T, X>(unpack4<X>(row[i]));
                     if constexpr (Form == InputForm::relu)
                         in = positive(in);
                     if constexpr (Form == InputForm::normalised) // padding comes behind the batch norm
@@ -205,7 +205,7 @@ inline Shares shares_of(const Depthwise& d) {
     return Shares(d, d.n * d.y[0] * d.y[1], 1, 1, 2, d.kernel[0] * d.kernel[1]);
 }
 
-template <class T, int K, int Ratio, int Width, int Rows, InputForm Form>
+template <class T, class X, int K, int Ratio, int Width, int Rows, InputForm Form>
 void launch_cut(const Depthwise& d, const DepthwiseInput& input, const T* gy, float* partials,
                 const LaunchStream& stream) {
     Plan plan;
@@ -222,23 +222,23 @@ void launch_cut(const Depthwise& d, const DepthwiseInput& input, const T* gy, fl
     plan.chunks_a_block = static_cast<std::uint32_t>(shares.share);
     const auto threads = plan.tile.width * plan.tile.pixels * (K / Rows);
     const dim3 grid(static_cast<unsigned>(shares.splits), plan.tile.slabs);
-    enqueue(weight_gradient_kernel<T, K, Ratio, Width, Rows, Form>, grid, dim3(threads),
-            (Rows * K + 1) * threads * sizeof(float4), stream, static_cast<const T*>(input.x), gy, partials, plan,
+    enqueue(weight_gradient_kernel<T, X, K, Ratio, Width, Rows, Form>, grid, dim3(threads),
+            (Rows * K + 1) * threads * sizeof(float4), stream, static_cast<const X*>(input.x), gy, partials, plan,
             input);
 }
 
 /// Without a stride.
-template <class T, int K, InputForm Form>
+template <class T, class X, int K, InputForm Form>
 void launch(const Depthwise& d, const DepthwiseInput& input, const T* gy, float* partials, const LaunchStream& stream) {
     if constexpr (K == 3) {
         if (rows_of(d) == 1)
-            return launch_cut<T, K, 1, 4, 1, Form>(d, input, gy, partials, stream);
+            return launch_cut<T, X, K, 1, 4, 1, Form>(d, input, gy, partials, stream);
     }
     constexpr int rows = K == 3 ? 3 : 1;
     if (width_of(d) == 8)
-        launch_cut<T, K, 1, 8, rows, Form>(d, input, gy, partials, stream);
+        launch_cut<T, X, K, 1, 8, rows, Form>(d, input, gy, partials, stream);
     else
-        launch_cut<T, K, 1, 4, rows, Form>(d, input, gy, partials, stream);
+        launch_cut<T, X, K, 1, 4, rows, Form>(d, input, gy, partials, stream);
 }
 
 } // namespace espalier::cuda::depthwise_weights

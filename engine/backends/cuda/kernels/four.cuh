@@ -38,21 +38,35 @@ __device__ inline float4 load4(const T* p) {
     return unpack4<T>(load_packed4(p));
 }
 
+/// Four halves.
+template <class T>
+__device__ inline uint2 pack4(const float4& v) {
+    uint2 raw;
+    if constexpr (std::is_same_v<T, half>) {
+        *reinterpret_cast<__half2*>(&raw.x) = __floats2half2_rn(v.x, v.y);
+        *reinterpret_cast<__half2*>(&raw.y) = __floats2half2_rn(v.z, v.w);
+    } else {
+        *reinterpret_cast<__nv_bfloat162*>(&raw.x) = __floats2bfloat162_rn(v.x, v.y);
+        *reinterpret_cast<__nv_bfloat162*>(&raw.y) = __floats2bfloat162_rn(v.z, v.w);
+    }
+    return raw;
+}
+
 template <class T>
 __device__ inline void store4(T* p, const float4& v) {
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (std::is_same_v<T, float>)
         *reinterpret_cast<float4*>(p) = v;
-    } else {
-        uint2 raw;
-        if constexpr (std::is_same_v<T, half>) {
-            *reinterpret_cast<__half2*>(&raw.x) = __floats2half2_rn(v.x, v.y);
-            *reinterpret_cast<__half2*>(&raw.y) = __floats2half2_rn(v.z, v.w);
-        } else {
-            *reinterpret_cast<__nv_bfloat162*>(&raw.x) = __floats2bfloat162_rn(v.x, v.y);
-            *reinterpret_cast<__nv_bfloat162*>(&raw.y) = __floats2bfloat162_rn(v.z, v.w);
-        }
-        *reinterpret_cast<uint2*>(p) = raw;
-    }
+    else
+        *reinterpret_cast<uint2*>(p) = pack4<T>(v);
+}
+
+/// Values of a tensor of `From` as one of T holds them.
+template <class T, class From>
+__device__ inline float4 rounded(const float4& v) {
+    if constexpr (std::is_same_v<T, From> || std::is_same_v<T, float>)
+        return v;
+    else
+        return unpack4<T>(pack4<T>(v));
 }
 
 __device__ inline void multiply_add(float4& sum, const float4& a, const float4& b) {

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/kernels/channel_tiles.h"
 #include "backends/cuda/kernels/launch_stream.h"
+#include "backends/cuda/kernels/weights.h"
 #include "base/dtype.h"
 
 #include <cstddef>
@@ -46,7 +47,7 @@ struct PointwiseGradient {
     const float* gweight = nullptr; ///< sum of gy (z - mean) inv_std
     const float* gbias = nullptr;   ///< sum of gy
     const void* d = nullptr;
-    const void* matrix = nullptr;
+    Weights matrix;
     void* gd = nullptr;
     /// Null: not wanted. Else [parts][products,channels], the sums of shares of the rows, for launch_split_sum: what
     /// follows gd need not wait for it.

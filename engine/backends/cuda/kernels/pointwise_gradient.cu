@@ -2,6 +2,7 @@
 #include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/pointwise_tile.cuh"
+#include "backends/cuda/kernels/weights.cuh"
 
 #include <cuda_pipeline_primitives.h>
 
@@ -197,13 +198,15 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         memory.gradient[2 * c.products + thread] = -scale * gbias / count - slope * mean;
     }
     // Neighbouring threads take rows below each other: these lie side by side where they go.
-    for (int i = thread; i < c.products * c.channels / 8; i += block_threads) {
-        const int column = i / c.products * 8, row = i % c.products;
-        const Eight values = as_factor<tf32>(load8(static_cast<const T*>(g.matrix) + row * c.channels + column));
+    with_elements<T>(g.matrix, [&](const auto* from) {
+        for (int i = thread; i < c.products * c.channels / 8; i += block_threads) {
+            const int column = i / c.products * 8, row = i % c.products;
+            const Eight values = as_factor<tf32>(load8(from + row * c.channels + column));
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-            memory.matrix[(column + j) * z_pitch + row] = from_float<T>(values.v[j]);
-    }
+            for (int j = 0; j < 8; ++j)
+                memory.matrix[(column + j) * z_pitch + row] = from_float<T>(values.v[j]);
+        }
+    });
 
     // Piece i of a product with so many pieces side by side: rows from m, columns from n.
     const auto place = [](int i, const Divisor& across, int& m, int& n) {

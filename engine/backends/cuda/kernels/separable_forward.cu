@@ -2,6 +2,7 @@
 #include "backends/cuda/kernels/depthwise_input.cuh"
 #include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/separable_tile.cuh"
+#include "backends/cuda/kernels/weights.cuh"
 
 namespace espalier::cuda {
 namespace {
@@ -110,10 +111,11 @@ __device__ float2 merged(const float4* moments, int slots, int products) {
     return make_float2(shift + offset, fmaxf(squares - sum * offset, 0.0F));
 }
 
-template <class T, bool tf32, int K, int Rows>
+/// X: the type of x, T or float.
+template <class T, class X, bool tf32, int K, int Rows>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
-    separable_forward_kernel(const DepthwiseInput input, const T* filter, const T* matrix, T* d, T* z, float* partials,
-                             const Plan plan) {
+    separable_forward_kernel(const DepthwiseInput input, const Weights filter, const Weights matrix, T* d, T* z,
+                             float* partials, const Plan plan) {
     constexpr int reach = K / 2;
     extern __shared__ float4 shared[];
     const Memory<T> memory(plan, reinterpret_cast<unsigned char*>(shared));
@@ -135,20 +137,24 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     }
     for (int i = thread; i < plan.slots * plan.products; i += block_threads)
         memory.moments[i] = float4{};
-    const Reader<T> reader(plan, memory.v + channel, group, groups);
+    const Reader<X> reader(plan, memory.v + channel, group, groups);
     wait_for_first();
 
     const int begin = static_cast<int>(blockIdx.x) * plan.tiles_each * plan.tile_height,
               end = min(begin + plan.tiles_each * plan.tile_height, plan.image_rows);
-    const T* const x = static_cast<const T*>(input.x) + channel;
+    const X* const x = static_cast<const X*>(input.x) + channel;
     reader.copy(x, begin, min(begin + plan.tile_height, end));
-    for (int i = thread; i < K * K * lanes; i += block_threads)
-        memory.taps[i] = load4(filter + 4 * i);
-    for (int i = thread; i < plan.products * plan.channels / 8; i += block_threads) {
-        auto eight = static_cast<std::uint32_t>(i);
-        const auto product = plan.channel_eights.split(eight);
-        store8(memory.matrix + product * d_pitch + 8 * eight, as_factor<tf32>(load8(matrix + 8 * i)));
-    }
+    with_elements<T>(filter, [&]<class From>(const From* from) {
+        for (int i = thread; i < K * K * lanes; i += block_threads)
+            memory.taps[i] = rounded<T, From>(load4(from + 4 * i));
+    });
+    with_elements<T>(matrix, [&](const auto* from) {
+        for (int i = thread; i < plan.products * plan.channels / 8; i += block_threads) {
+            auto eight = static_cast<std::uint32_t>(i);
+            const auto product = plan.channel_eights.split(eight);
+            store8(memory.matrix + product * d_pitch + 8 * eight, as_factor<tf32>(load8(from + 8 * i)));
+        }
+    });
 
     for (int first = begin; first < end; first += plan.tile_height) {
         const int last = min(first + plan.tile_height, end); // and beyond
@@ -156,7 +162,10 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
             const auto norm = channels_of(input, static_cast<std::uint32_t>(channel));
             reader.convert(first, last, [&](const float4& v) { return entered(v, norm, input.relu); });
         } else {
-            reader.convert(first, last, [&](const float4& v) { return input.relu ? positive(v) : v; });
+            reader.convert(first, last, [&](const float4& v) {
+                const float4 held = rounded<T, X>(v);
+                return input.relu ? positive(held) : held;
+            });
         }
         __syncthreads();
 
@@ -203,19 +212,26 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     }
 }
 
-template <class T, bool tf32>
+template <class T, class X, bool tf32>
 void launch(const Depthwise& d, const Pointwise& p, const SeparableTiles& t, const SeparableTensors& tensors,
             const LaunchStream& stream) {
     const Plan plan(d, p, t);
     const auto run = [&](auto kernel) {
         enqueue(kernel, dim3(static_cast<unsigned>(t.blocks)), dim3(block_threads), Memory<T>(plan, nullptr).bytes,
-                stream, tensors.input, static_cast<const T*>(tensors.filter), static_cast<const T*>(tensors.matrix),
-                static_cast<T*>(tensors.d), static_cast<T*>(tensors.z), tensors.partials, plan);
+                stream, tensors.input, tensors.filter, tensors.matrix, static_cast<T*>(tensors.d),
+                static_cast<T*>(tensors.z), tensors.partials, plan);
     };
     if (plan.kernel == 3)
-        run(t.cell_rows == 1 ? separable_forward_kernel<T, tf32, 3, 1> : separable_forward_kernel<T, tf32, 3, 2>);
+        run(t.cell_rows == 1 ? separable_forward_kernel<T, X, tf32, 3, 1> : separable_forward_kernel<T, X, tf32, 3, 2>);
     else
-        run(t.cell_rows == 1 ? separable_forward_kernel<T, tf32, 5, 1> : separable_forward_kernel<T, tf32, 5, 2>);
+        run(t.cell_rows == 1 ? separable_forward_kernel<T, X, tf32, 5, 1> : separable_forward_kernel<T, X, tf32, 5, 2>);
+}
+
+template <class T>
+void launch_halves(const Depthwise& d, const Pointwise& p, const SeparableTiles& t, const SeparableTensors& tensors,
+                   const LaunchStream& stream) {
+    tensors.input.f32 ? launch<T, float, false>(d, p, t, tensors, stream)
+                      : launch<T, T, false>(d, p, t, tensors, stream);
 }
 
 } // namespace
@@ -223,11 +239,11 @@ void launch(const Depthwise& d, const Pointwise& p, const SeparableTiles& t, con
 void launch_separable_forward(const Depthwise& d, const Pointwise& p, const SeparableTiles& tiles,
                               const SeparableTensors& tensors, const LaunchStream& stream) {
     if (p.type == DType::f32)
-        return p.tf32 ? launch<float, true>(d, p, tiles, tensors, stream)
-                      : launch<float, false>(d, p, tiles, tensors, stream);
+        return p.tf32 ? launch<float, float, true>(d, p, tiles, tensors, stream)
+                      : launch<float, float, false>(d, p, tiles, tensors, stream);
     if (p.type == DType::f16)
-        return launch<half, false>(d, p, tiles, tensors, stream);
-    launch<bfloat16, false>(d, p, tiles, tensors, stream);
+        return launch_halves<half>(d, p, tiles, tensors, stream);
+    launch_halves<bfloat16>(d, p, tiles, tensors, stream);
 }
 
 } // namespace espalier::cuda

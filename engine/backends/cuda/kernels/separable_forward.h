@@ -3,6 +3,7 @@
 
 #include "backends/cuda/kernels/depthwise.h"
 #include "backends/cuda/kernels/pointwise.h"
+#include "backends/cuda/kernels/weights.h"
 
 #include <optional>
 
@@ -28,11 +29,11 @@ struct SeparableTiles {
 
 struct SeparableTensors {
     DepthwiseInput input;
-    const void* filter = nullptr; ///< [K,K,channels]
-    const void* matrix = nullptr; ///< [products,channels]
-    void* d = nullptr;            ///< rows of channels
-    void* z = nullptr;            ///< rows of products
-    float* partials = nullptr;    ///< [slices][2][products], as launch_pointwise leaves them
+    Weights filter;            ///< [K,K,channels]
+    Weights matrix;            ///< [products,channels]
+    void* d = nullptr;         ///< rows of channels
+    void* z = nullptr;         ///< rows of products
+    float* partials = nullptr; ///< [slices][2][products], as launch_pointwise leaves them
 };
 
 /// d = depthwise(through(x)), z = d matrix^T, and the moments of z.

@@ -63,8 +63,8 @@ struct Memory {
 };
 
 /// A thread's way over the pixels that a tile reads, four channels each. They are copied without registers, so that
-/// they can be on their way during the products of the tile before, and converted where they lie.
-template <class T>
+/// they can be on their way during the products of the tile before, and converted where they lie. X: the type of x.
+template <class X>
 class Reader {
 public:
     /// `v`: as in Memory, at this thread's channels. Threads that share these are `groups`; from `groups` on they have
@@ -82,13 +82,13 @@ public:
     }
 
     /// Of the tile that begins with image row `first` and ends before `last`; x at this thread's channels.
-    __device__ void copy(const T* x, int first, int last) const {
+    __device__ void copy(const X* x, int first, int last) const {
         x += static_cast<std::int64_t>(top(first)) * plan_.width * plan_.channels;
         const int count = pixels(first, last);
         Walk walk = begin(first);
 #pragma unroll 4
         for (int pixel = group_; pixel < count; pixel += groups_, step(walk))
-            __pipeline_memcpy_async(walk.at, x + pixel * plan_.channels, sizeof(Packed4<T>));
+            __pipeline_memcpy_async(walk.at, x + pixel * plan_.channels, sizeof(Packed4<X>));
         __pipeline_commit();
     }
     /// Waits for this thread's copies, and puts value(them) in their place.
@@ -100,17 +100,17 @@ public:
         Walk walk = begin(first);
         for (int pixel = group_; pixel < count; pixel += some * groups_) {
             float* at[some];
-            Packed4<T> raw[some];
+            Packed4<X> raw[some];
 #pragma unroll
             for (int u = 0; u < some; ++u, step(walk)) {
                 at[u] = walk.at;
                 if (pixel + u * groups_ < count)
-                    raw[u] = load_packed4(reinterpret_cast<const T*>(walk.at));
+                    raw[u] = load_packed4(reinterpret_cast<const X*>(walk.at));
             }
 #pragma unroll
             for (int u = 0; u < some; ++u)
                 if (pixel + u * groups_ < count)
-                    store4(at[u], value(unpack4<T>(raw[u])));
+                    store4(at[u], value(unpack4<X>(raw[u])));
         }
     }
 

@@ -6,7 +6,9 @@
 #include "backends/cuda/kernels/separable_forward.h"
 #include "backends/cuda/kernels/split_sum.h"
 #include "backends/cuda/lowering/batch_statistics.h"
+#include "graph/op_registry.h"
 
+#include <algorithm>
 #include <array>
 
 /// Each op is a chain of short launches, each of which begins while the one before it ends: depthwise and pointwise
@@ -58,22 +60,29 @@ ChannelTiles slices_of_sums(const Depthwise& d, std::int64_t channels) {
 
 // Whether these kernels serve an op.
 
-Support supports_types(const Context& c) {
+/// `type`: in which the op computes.
+Support supports_types(const Context& c, DType type) {
     if (c.settings.options.reference_separable)
         return Support::no("depthwise convolutions are the library's here");
-    DType type = DType::f32;
-    bool first = true;
-    for (const auto input : c.op.inputs)
-        if (input != no_tensor && c.graph.shape(input).rank() == 4) {
-            if (!first && c.graph.tensor(input).type != type)
-                return Support::no("images and filters must be of one type");
-            type = c.graph.tensor(input).type;
-            first = false;
-        }
     if (type != DType::f32 && type != DType::f16 && type != DType::bf16)
         return Support::no("images must be f32, f16 or bf16");
+    const auto fit = [&](const std::vector<TensorId>& tensors, const std::vector<std::size_t>& wide) {
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            if (tensors[i] == no_tensor || c.graph.shape(tensors[i]).rank() != 4)
+                continue;
+            const auto found = c.graph.tensor(tensors[i]).type;
+            if (found != type && (found != DType::f32 || std::ranges::find(wide, i) == wide.end()))
+                return false;
+        }
+        return true;
+    };
+    const auto& definition = OpRegistry::instance().find(c.op.kind);
+    if (!fit(c.op.inputs, definition.wide_inputs) || !fit(c.op.outputs, definition.wide_outputs))
+        return Support::no("images and filters must be of one type, apart from those that may be f32");
     return {};
 }
+bool is_wide(const Context& c, std::size_t input, DType type) { return c.input(input).type != type; }
+Weights weights(const Arguments& a, std::size_t input, bool wide) { return {a.in(input), wide}; }
 Support supports_depthwise(const Tensor& images, const Shape& filter) {
     const auto shape = depthwise_of(images, filter);
     if (shape.n * shape.x[0] * shape.x[1] > most_rows)
@@ -85,38 +94,71 @@ Support supports_pointwise(const Context& c, const Tensor& d, const Tensor& matr
     return reason.empty() ? Support{} : Support::no(std::move(reason));
 }
 
+/// Of f32 beside halves in a gradient, of x or of anything; `norm`: the place of the mean.
+Support supports_wide(const Context& c, bool x, bool anything, std::size_t norm) {
+    if (x && c.has_input(norm))
+        return Support::no("an f32 image beside halves must not go through a batch norm");
+    if (anything && !c.has_input(norm) && !Forward::from(c.op.attributes).input_relu)
+        return Support::no("f32 beside halves is read through a ReLU or a batch norm alone");
+    return {};
+}
+
 Support supports_forward(const Context& c) {
-    if (auto types = supports_types(c); !types)
+    const auto& d = c.output(Forward::d);
+    const auto& filter = c.input(Forward::filter).shape;
+    const auto& matrix = c.input(Forward::matrix);
+    if (auto types = supports_types(c, d.type); !types)
         return types;
-    if (auto depthwise = supports_depthwise(c.input(Forward::x), c.input(Forward::filter).shape); !depthwise)
+    if (auto depthwise = supports_depthwise(d, filter); !depthwise)
         return depthwise;
-    return supports_pointwise(c, c.input(Forward::x), c.input(Forward::matrix));
+    if (auto pointwise = supports_pointwise(c, d, matrix); !pointwise)
+        return pointwise;
+    const bool wide_x = is_wide(c, Forward::x, d.type);
+    if (wide_x && c.has_input(Forward::mean))
+        return Support::no("an f32 image beside halves must not go through a batch norm");
+    if ((wide_x || is_wide(c, Forward::filter, d.type) || is_wide(c, Forward::matrix, d.type)) &&
+        !separable_tiles(depthwise_of(d, filter), pointwise_of(c, d, matrix)))
+        return Support::no("the rows are too long to read f32 beside halves");
+    return {};
 }
 Support supports_pointwise_gradient(const Context& c) {
     using Place = SeparablePointwiseGradient;
-    auto types = supports_types(c);
+    auto types = supports_types(c, c.input(Place::d).type);
     return types ? supports_pointwise(c, c.input(Place::d), c.input(Place::matrix)) : types;
 }
 Support supports_depthwise_gradient(const Context& c) {
     using Place = SeparableDepthwiseGradient;
-    auto types = supports_types(c);
-    return types ? supports_depthwise(c.input(Place::x), c.input(Place::filter).shape) : types;
+    const auto& gd = c.input(Place::gd);
+    if (auto types = supports_types(c, gd.type); !types)
+        return types;
+    if (c.output(Place::gx).type != c.input(Place::x).type)
+        return Support::no("an image and its gradient must be of one type");
+    const bool wide_x = is_wide(c, Place::x, gd.type);
+    if (auto form = supports_wide(c, wide_x, wide_x || is_wide(c, Place::filter, gd.type), Place::mean); !form)
+        return form;
+    return supports_depthwise(gd, c.input(Place::filter).shape);
 }
 Support supports_filter_gradient(const Context& c) {
     using Place = SeparableFilterGradient;
-    auto types = supports_types(c);
-    return types ? supports_depthwise(c.input(Place::x), c.output(Place::gfilter).shape) : types;
+    const auto& gd = c.input(Place::gd);
+    if (auto types = supports_types(c, gd.type); !types)
+        return types;
+    const bool wide_x = is_wide(c, Place::x, gd.type);
+    if (auto form = supports_wide(c, wide_x, wide_x, Place::mean); !form)
+        return form;
+    return supports_depthwise(gd, c.output(Place::gfilter).shape);
 }
 
 /// The input of a depthwise convolution: x, and mean, inv_std, weight and bias from place `norm` on.
-DepthwiseInput input_of(const Arguments& a, std::size_t x, std::size_t norm, bool relu) {
-    return {a.in(x), a.in_f32(norm), a.in_f32(norm + 1), a.in_f32(norm + 2), a.in_f32(norm + 3), relu};
+DepthwiseInput input_of(const Arguments& a, std::size_t x, std::size_t norm, bool relu, bool wide) {
+    return {a.in(x), a.in_f32(norm), a.in_f32(norm + 1), a.in_f32(norm + 2), a.in_f32(norm + 3), relu, wide};
 }
 
 Lowered lower_forward(const Context& c) {
     const auto attributes = Forward::from(c.op.attributes);
-    const auto depthwise = depthwise_of(c.input(Forward::x), c.input(Forward::filter).shape);
-    const auto pointwise = pointwise_of(c, c.input(Forward::x), c.input(Forward::matrix));
+    const auto depthwise = depthwise_of(c.output(Forward::d), c.input(Forward::filter).shape);
+    const auto pointwise = pointwise_of(c, c.output(Forward::d), c.input(Forward::matrix));
+    const auto wide = [&](std::size_t input) { return is_wide(c, input, depthwise.type); };
     const auto joined = separable_tiles(depthwise, pointwise);
     const auto slices = joined ? separable_slices(depthwise, pointwise, *joined) : pointwise_slices(pointwise);
     const auto tiles = cut_images(c, pointwise);
@@ -124,12 +166,13 @@ Lowered lower_forward(const Context& c) {
     result.inputs[Forward::filter] = filter_layout(c.input(Forward::filter));
     result.inputs[Forward::matrix] = matrix_layout(c.input(Forward::matrix));
     result.workspace = partial_floats(slices) * sizeof(float);
+    const bool wide_x = wide(Forward::x), wide_filter = wide(Forward::filter), wide_matrix = wide(Forward::matrix);
     result.kernel = launch_kernel(c, "separable forward", [=](const Arguments& a) {
-        const auto input = input_of(a, Forward::x, Forward::mean, attributes.input_relu);
+        const auto input = input_of(a, Forward::x, Forward::mean, attributes.input_relu, wide_x);
         if (joined) {
             const SeparableTensors tensors{input,
-                                           a.in(Forward::filter),
-                                           a.in(Forward::matrix),
+                                           weights(a, Forward::filter, wide_filter),
+                                           weights(a, Forward::matrix, wide_matrix),
                                            a.out(Forward::d),
                                            a.out(Forward::z),
                                            a.scratch<float>()};
@@ -163,8 +206,9 @@ Lowered lower_pointwise_gradient(const Context& c) {
                                {Place::gmatrix},
                                static_cast<std::size_t>(splits * count) * sizeof(float)};
     }
-    result.kernel =
-        launch_kernel(c, "separable pointwise gradient", [shape, parts = c.op.outputs.size()](const Arguments& a) {
+    result.kernel = launch_kernel(
+        c, "separable pointwise gradient",
+        [shape, parts = c.op.outputs.size(), wide = is_wide(c, Place::matrix, shape.type)](const Arguments& a) {
             PointwiseGradient gradient;
             gradient.gy = a.in(Place::gy);
             gradient.z = a.in(Place::z);
@@ -174,7 +218,7 @@ Lowered lower_pointwise_gradient(const Context& c) {
             gradient.gweight = a.in_f32(Place::gweight);
             gradient.gbias = a.in_f32(Place::gbias);
             gradient.d = a.in(Place::d);
-            gradient.matrix = a.in(Place::matrix);
+            gradient.matrix = weights(a, Place::matrix, wide);
             gradient.gd = a.out(Place::gd);
             gradient.gmatrix_parts = a.out_f32(parts);
             launch_pointwise_gradient(shape, gradient, a.stream);
@@ -185,16 +229,17 @@ Lowered lower_pointwise_gradient(const Context& c) {
 Lowered lower_depthwise_gradient(const Context& c) {
     using Place = SeparableDepthwiseGradient;
     const auto relu = Forward::from(c.op.attributes).input_relu;
-    const auto shape = depthwise_of(c.input(Place::x), c.input(Place::filter).shape);
+    const auto shape = depthwise_of(c.input(Place::gd), c.input(Place::filter).shape);
+    const bool wide_x = is_wide(c, Place::x, shape.type), wide_filter = is_wide(c, Place::filter, shape.type);
     const auto slices = slices_of_sums(shape, c.input(Place::x).shape[1]);
     Lowered result = c.natural();
     result.inputs[Place::filter] = filter_layout(c.input(Place::filter));
     if (c.has_input(Place::mean))
         result.workspace = partial_floats(slices) * sizeof(float);
     result.kernel = launch_kernel(c, "separable depthwise gradient", [=](const Arguments& a) {
-        const auto input = input_of(a, Place::x, Place::mean, relu);
-        launch_depthwise_input_gradient(shape, a.in(Place::gd), input, a.in(Place::filter), a.out(Place::gx),
-                                        a.scratch<float>(), a.stream);
+        const auto input = input_of(a, Place::x, Place::mean, relu, wide_x);
+        launch_depthwise_input_gradient(shape, a.in(Place::gd), input, weights(a, Place::filter, wide_filter),
+                                        a.out(Place::gx), a.scratch<float>(), a.stream);
         if (input.mean == nullptr)
             return;
         NormalizeGradient sums;
@@ -210,15 +255,17 @@ Lowered lower_depthwise_gradient(const Context& c) {
 Lowered lower_filter_gradient(const Context& c) {
     using Place = SeparableFilterGradient;
     const auto relu = Forward::from(c.op.attributes).input_relu;
-    const auto shape = depthwise_of(c.input(Place::x), c.output(Place::gfilter).shape);
+    const auto shape = depthwise_of(c.input(Place::gd), c.output(Place::gfilter).shape);
     Lowered result = c.natural();
     result.outputs[Place::gfilter] = filter_layout(c.output(Place::gfilter));
     result.workspace = depthwise_weight_gradient_workspace(shape);
-    result.kernel = launch_kernel(
-        c, "separable filter gradient", [shape, relu, type = c.output(Place::gfilter).type](const Arguments& a) {
-            launch_depthwise_weight_gradient(shape, input_of(a, Place::x, Place::mean, relu), a.in(Place::gd),
-                                             a.scratch<float>(), a.out(Place::gfilter), type, a.stream);
-        });
+    result.kernel = launch_kernel(c, "separable filter gradient",
+                                  [shape, relu, wide = is_wide(c, Place::x, shape.type),
+                                   type = c.output(Place::gfilter).type](const Arguments& a) {
+                                      launch_depthwise_weight_gradient(
+                                          shape, input_of(a, Place::x, Place::mean, relu, wide), a.in(Place::gd),
+                                          a.scratch<float>(), a.out(Place::gfilter), type, a.stream);
+                                  });
     return result;
 }
 
