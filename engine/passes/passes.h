@@ -37,6 +37,12 @@ using Supports = std::function<bool(const Graph&, const Op&)>;
 /// ReLU before them, or the batch norm and ReLU of another such chain, goes into the ops too.
 [[nodiscard]] Graph fuse_separable(Graph graph, const Supports& supports);
 
+/// Leaves out casts between f32 and halves, on the whole graph, where each op behind one reads its f32, or each op
+/// before one writes it, and `supports` says so (OpDefinition::wide_inputs). A launch is saved by the whole cast alone:
+/// while one reader needs the halves, all read them, which are fewer bytes. What was cast then lives on until its last
+/// reader.
+[[nodiscard]] Graph absorb_casts(Graph graph, const Supports& supports);
+
 /// Gradient checkpointing, on the whole graph: of the activations computed within a segment (Op::segment) only those
 /// that another segment reads, and batch statistics, are stored until the backward. The others are computed again, each
 /// just before the backward op that reads it first; batch_norm as batch_norm_apply, so running statistics move once.

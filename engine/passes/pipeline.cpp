@@ -96,9 +96,11 @@ CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId
     });
     run("fuse", toggles.fused, rewrite(fuse));
     // What these ops keep of the forward is what recompute would leave out; strict products are the libraries'.
-    run("fuse_separable",
-        toggles.fused && !toggles.reference_separable && !toggles.recompute && toggles.precision != "fp32" && supports,
-        [&] { step.graph = fuse_separable(std::move(step.graph), supports); });
+    const bool separable =
+        toggles.fused && !toggles.reference_separable && !toggles.recompute && toggles.precision != "fp32" && supports;
+    run("fuse_separable", separable, [&] { step.graph = fuse_separable(std::move(step.graph), supports); });
+    run("absorb_casts", separable && type != DType::f32,
+        [&] { step.graph = absorb_casts(std::move(step.graph), supports); });
     run("recompute", toggles.recompute && !with_respect_to.empty(), rewrite(recompute));
     run("reapply", toggles.recompute && !with_respect_to.empty(), rewrite(reapply));
     run("prune", true, rewrite(prune));

@@ -46,9 +46,9 @@ using AppendUpdate = std::function<void(Graph&, const std::map<TensorId, TensorI
 
 /// Runs the passes in this order: share, (merge_siblings, fake_quantize: their places), mixed_precision,
 /// autodiff, `append_update`, fuse, fuse_separable (for what `supports` says yes to; not in strict fp32, not with
-/// recompute), recompute, reapply, prune. With no `with_respect_to` there is no backward: an
-/// evaluation step. Without `append_update` the gradients are kept; with it, what it does not read or keep is pruned.
-/// Tensors that are kept stay the same tensors, whatever the passes do.
+/// recompute), absorb_casts (in halves, behind fuse_separable), recompute, reapply, prune. With no `with_respect_to`
+/// there is no backward: an evaluation step. Without `append_update` the gradients are kept; with it, what it does not
+/// read or keep is pruned. Tensors that are kept stay the same tensors, whatever the passes do.
 [[nodiscard]] CompiledStep compile_step(Graph forward, TensorId loss, std::span<const TensorId> with_respect_to,
                                         const Toggles& toggles, const AppendUpdate& append_update = {},
                                         const Supports& supports = {});

@@ -107,6 +107,14 @@ std::vector<TensorId> wanted_gradients(const OpCase& op_case, const std::vector<
     return wanted;
 }
 
+/// The inputs of a case with its images and filters cast to `type`, each by itself.
+std::vector<TensorId> cast_images(GraphBuilder& builder, std::vector<TensorId> inputs, DType type) {
+    for (auto& input : inputs)
+        if (input != no_tensor && builder.graph().shape(input).rank() == 4)
+            input = builder.apply_one("cast", {input}, {{"type", std::string(name_of(type))}});
+    return inputs;
+}
+
 /// The inputs of a case with its data cast to `type`; single numbers, parameters and buffers stay as they are.
 std::vector<TensorId> cast_data(GraphBuilder& builder, const OpCase& op_case, std::vector<TensorId> inputs,
                                 DType type) {
@@ -117,21 +125,30 @@ std::vector<TensorId> cast_data(GraphBuilder& builder, const OpCase& op_case, st
     return inputs;
 }
 
+/// Made by a pass behind mixed_precision.
+bool is_separable(const OpCase& op_case) { return op_case.kind.starts_with("separable_"); }
+
 /// Updates read gradients of any type; no pass casts for them.
 bool is_update(const OpCase& op_case) {
     return op_case.kind == "sgd" || op_case.kind == "adam" || op_case.kind == "accumulate" ||
            op_case.kind == "gradient_norm";
 }
 
-CaseGraph build(const OpCase& op_case, Gradients gradients, DType type) {
+CaseGraph build(const OpCase& op_case, Gradients gradients, DType type, const Supports& absorbing = {}) {
     CaseGraph result;
     auto& graph = result.graph;
     GraphBuilder builder(graph);
     for (std::size_t i = 0; i < op_case.inputs.size(); ++i)
         result.inputs.push_back(op_case.inputs[i] ? declare(builder, *op_case.inputs[i], input_name(i)) : no_tensor);
     const bool halves = type != DType::f32;
-    const auto inputs = halves ? cast_data(builder, op_case, result.inputs, type) : result.inputs;
-    const auto outputs = append_op(builder, op_case, inputs, "", &result.changed);
+    const auto inputs = !halves                 ? result.inputs
+                        : is_separable(op_case) ? cast_images(builder, result.inputs, type)
+                                                : cast_data(builder, op_case, result.inputs, type);
+    auto outputs = append_op(builder, op_case, inputs, "", &result.changed);
+    if (halves && is_separable(op_case)) // casts behind it too
+        for (const auto wide : OpRegistry::instance().find(op_case.kind).wide_outputs)
+            if (wide < outputs.size() && outputs[wide] != no_tensor)
+                outputs[wide] = builder.apply_one("cast", {outputs[wide]}, {{"type", std::string("f32")}});
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (outputs[i] != no_tensor)
             result.kept["output " + std::to_string(i)] = outputs[i];
@@ -140,7 +157,7 @@ CaseGraph build(const OpCase& op_case, Gradients gradients, DType type) {
         result.weights = builder.input("r", graph.shape(outputs[0]));
         loss = builder.apply_one("dot", {outputs[0], result.weights});
     }
-    if (halves && !is_update(op_case))
+    if (halves && !is_update(op_case) && !is_separable(op_case))
         graph = mixed_precision(std::move(graph), type);
     if (gradients != Gradients::none) {
         const auto wanted = wanted_gradients(op_case, result.inputs, gradients);
@@ -151,7 +168,13 @@ CaseGraph build(const OpCase& op_case, Gradients gradients, DType type) {
     }
     for (const auto& [name, tensor] : result.kept)
         graph.keep(tensor);
+    if (absorbing)
+        graph = absorb_casts(std::move(graph), absorbing);
     return result;
+}
+
+Supports supports_of(const Backend& backend) {
+    return [&backend](const Graph& graph, const Op& op) { return bool(backend.supports(graph, op)); };
 }
 
 } // namespace
@@ -186,8 +209,8 @@ bool applies(const OpCase& op_case, Gradients gradients) {
     }
 }
 
-CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend, DType type) {
-    const auto built = build(op_case, gradients, type);
+CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend, DType type, Casts casts) {
+    const auto built = build(op_case, gradients, type, casts == Casts::absorbed ? supports_of(backend) : Supports{});
     Session::Options options;
     options.poison = true;
     GuardedBackend guarded(backend);
@@ -212,6 +235,7 @@ CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend
         result.values["changed " + name] = session.get(name);
     for (const auto& op : built.graph.ops())
         result.kinds.insert(op.kind);
+    result.casts = static_cast<int>(std::ranges::count(built.graph.ops(), "cast", &Op::kind));
     result.faults = guarded.faults();
     return result;
 }

@@ -15,6 +15,7 @@ namespace espalier::testing {
 struct CaseResult {
     std::map<std::string, std::vector<float>> values;
     std::set<std::string> kinds;     ///< of every op that ran
+    int casts = 0;                   ///< of them
     std::vector<std::string> faults; ///< writes beyond an output or workspace, or into an input; one line each
 };
 
@@ -24,11 +25,18 @@ enum class Gradients { none, all, first_alone, others_alone };
 /// Whether that choice gives a graph of its own for this case.
 [[nodiscard]] bool applies(const OpCase& op_case, Gradients gradients);
 
+/// What becomes of the casts that stand around a case in halves.
+enum class Casts {
+    stay,
+    absorbed, ///< those that the backend's kernels do without (pass absorb_casts)
+};
+
 /// Runs a case on a host backend, its memory poisoned before and guarded around. The gradients are those of sum(output
 /// 0 * r) with random r. With `type` f16 or bf16 the op computes in it as the pass mixed_precision says, and updates
-/// take gradients of it.
-[[nodiscard]] CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend,
-                                  DType type = DType::f32);
+/// take gradients of it; of ops that are made behind that pass images and filters are cast to
+/// `type`, and those results that may be f32 back.
+[[nodiscard]] CaseResult run_case(const OpCase& op_case, Gradients gradients, Backend& backend, DType type = DType::f32,
+                                  Casts casts = Casts::stay);
 
 /// The first op of the case that the backend refuses, with its reason.
 [[nodiscard]] Support supports_case(const OpCase& op_case, Gradients gradients, const Backend& backend,

@@ -160,6 +160,17 @@ void add_large_separable_cases(std::vector<OpCase>& cases) {
     cases.push_back(depthwise_gradient({{1, 72, 180, 61}, 8, 3, true, true, true}));
     cases.push_back(depthwise_gradient({{2, 64, 118, 140}, 8, 3, true, false, true}));
     cases.push_back(depthwise_gradient({{2, 64, 118, 140}, 8, 5, false, false, true}));
+    // Without a batch norm x may be f32 beside halves: rows in steps, gathers of four and of eight outputs, and filters
+    // whose threads sum one row or all.
+    for (const auto& block : {Block{{56, 36, 33, 30}, 36, 3, false, false, true},
+                              {{110, 33, 10, 19}, 20, 3, false, false, true},
+                              {{64, 64, 8, 8}, 64, 3, false, false, true},
+                              {{64, 32, 16, 16}, 32, 5, false, false, true},
+                              {{2, 64, 118, 140}, 8, 3, false, false, true},
+                              {{280, 64, 31, 10}, 5, 3, false, false, true}}) {
+        cases.push_back(depthwise_gradient(block));
+        cases.push_back(filter_gradient(block));
+    }
 }
 
 void add_joined_separable_cases(std::vector<OpCase>& cases) {

@@ -129,6 +129,40 @@ private Q_SLOTS:
             }
         qInfo("%d cases", ran);
     }
+
+    /// Ops that read f32 beside halves find what a cast would give.
+    void casts_are_absorbed_data() {
+        QTest::addColumn<QString>("backend");
+        QTest::addColumn<int>("type");
+        for (const auto& status : available_backends())
+            if (status.available && status.name != "cpu") // in f32 alone
+                for (const auto type : {DType::f16, DType::bf16})
+                    QTest::newRow((status.name + ", " + std::string(name_of(type))).c_str())
+                        << QString::fromStdString(status.name) << static_cast<int>(type);
+    }
+    void casts_are_absorbed() {
+        QFETCH(QString, backend);
+        QFETCH(int, type);
+        const auto half = static_cast<DType>(type);
+        const auto tested = make_backend(backend.toStdString(), {});
+        int ran = 0;
+        for (const auto& op_case : cases_) {
+            const auto& definition = OpRegistry::instance().find(op_case.kind);
+            if (definition.wide_inputs.empty() || !supports_case(op_case, Gradients::none, *tested, half))
+                continue;
+            const auto expected = run_case(op_case, Gradients::none, *tested, half),
+                       found = run_case(op_case, Gradients::none, *tested, half, Casts::absorbed);
+            // Results that are wide are not rounded.
+            const double rounding = half == DType::f16 ? 5e-4 : 4e-3;
+            const auto text = differences(expected, found, definition.wide_outputs.empty() ? 0 : rounding);
+            if (!text.empty())
+                QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
+            if (backend == "reference")
+                QVERIFY(found.casts < expected.casts);
+            ran += found.casts < expected.casts;
+        }
+        QVERIFY(ran > 10);
+    }
 };
 
 QTEST_APPLESS_MAIN(OpChecker)
