@@ -18,6 +18,9 @@ constexpr std::size_t block_header_bytes = 40;
 constexpr std::size_t crc_end = 8; // of the header: what the checksum covers begins here
 constexpr std::uint32_t block_magic = 0x424c4345;
 constexpr std::uint32_t line_kind = 1;
+constexpr std::size_t entry_header_bytes = 8;
+constexpr std::size_t table_head_bytes = 28;  // time, step, epoch, rows
+constexpr std::uint64_t read_through = 16384; // a shorter gap is read rather than sought over
 constexpr std::size_t fingerprint_bytes = 4096;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30; // of a payload: more is damage
 
@@ -60,14 +63,25 @@ struct Cutter {
     void skip_padding() { (void)take((8 - at % 8) % 8); }
 };
 
-std::optional<ColumnTable> table_of(std::string_view body, ColumnTable::Kind kind) {
-    Cutter cutter{body};
+bool is_table(std::uint32_t kind) {
+    return kind == static_cast<std::uint32_t>(ColumnTable::Kind::steps) ||
+           kind == static_cast<std::uint32_t>(ColumnTable::Kind::resources);
+}
+
+/// What a table begins with; its columns follow.
+ColumnTable head_of(Cutter& cutter, ColumnTable::Kind kind) {
     ColumnTable table;
     table.kind = kind;
     table.time = cutter.take<double>();
     table.step = cutter.take<std::int64_t>();
     table.epoch = cutter.take<double>();
     table.rows = cutter.take<std::uint32_t>();
+    return table;
+}
+
+std::optional<ColumnTable> table_of(std::string_view body, ColumnTable::Kind kind) {
+    Cutter cutter{body};
+    auto table = head_of(cutter, kind);
     const std::size_t columns = cutter.take<std::uint16_t>(), number = cutter.take<std::uint16_t>();
     if (number != (kind == ColumnTable::Kind::steps ? sizeof(float) : sizeof(double)))
         return std::nullopt;
@@ -126,7 +140,7 @@ std::optional<std::vector<ColumnEntry>> entries_of(std::string_view payload) {
         cutter.skip_padding();
         if (kind == line_kind) {
             entries.emplace_back(body);
-        } else if (kind == 2 || kind == 3) {
+        } else if (is_table(kind)) {
             auto table = table_of(body, static_cast<ColumnTable::Kind>(kind));
             if (!table)
                 return std::nullopt;
@@ -218,6 +232,42 @@ std::optional<std::string> ColumnFile::read(std::size_t index, Checksum checksum
     if (checksum == Checksum::compared && crc(crc(0, header), payload) != block.crc)
         return std::nullopt;
     return payload;
+}
+
+bool ColumnFile::outline(std::size_t index, const OutlineHandlers& handlers) {
+    const Block& block = blocks_[index];
+    stream_.clear();
+    stream_.seekg(static_cast<std::streamoff>(block.payload));
+    std::string bytes;
+    const auto read = [&](std::uint64_t count) {
+        bytes.resize(count);
+        return static_cast<bool>(stream_.read(bytes.data(), static_cast<std::streamsize>(count)));
+    };
+    for (auto left = block.bytes; left > 0;) {
+        if (left < entry_header_bytes || !read(entry_header_bytes))
+            return false;
+        Cutter header{bytes};
+        const auto kind = header.take<std::uint32_t>();
+        const std::uint64_t length = header.take<std::uint32_t>(), filled = (length + 7) / 8 * 8;
+        left -= entry_header_bytes;
+        if (filled > left || (kind != line_kind && (!is_table(kind) || length < table_head_bytes)))
+            return false;
+        left -= filled;
+        if (!read(kind == line_kind ? filled : table_head_bytes))
+            return false;
+        if (kind == line_kind) {
+            handlers.line(std::string_view(bytes).substr(0, length));
+            continue;
+        }
+        Cutter head{bytes};
+        handlers.table(head_of(head, static_cast<ColumnTable::Kind>(kind)));
+        const auto rest = static_cast<std::streamoff>(filled - table_head_bytes);
+        if (filled - table_head_bytes < read_through)
+            stream_.ignore(rest);
+        else
+            stream_.seekg(rest, std::ios::cur);
+    }
+    return static_cast<bool>(stream_);
 }
 
 } // namespace espalier

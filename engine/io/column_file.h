@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,11 @@ void append_entry(std::string& payload, const ColumnTable& table);
 /// Nothing if the payload is damaged.
 [[nodiscard]] std::optional<std::vector<ColumnEntry>> entries_of(std::string_view payload);
 
+struct OutlineHandlers {
+    std::function<void(std::string_view line)> line;
+    std::function<void(const ColumnTable& table)> table; ///< without its columns
+};
+
 /// The range of events.jsonl that a block covers, [begin, end): whole lines.
 struct CoveredRange {
     std::uint64_t begin = 0, end = 0;
@@ -85,6 +91,9 @@ public:
     enum class Checksum { compared, known }; ///< known: the block was read and compared before
     /// The payload of a block, or nothing if it is damaged.
     [[nodiscard]] std::optional<std::string> read(std::size_t block, Checksum checksum = Checksum::compared);
+    /// The entries of a block in their order, all columns passed over: of a block of long tables little is read. The
+    /// checksum is not compared. False if the block is damaged so that its entries cannot be told apart.
+    [[nodiscard]] bool outline(std::size_t block, const OutlineHandlers& handlers);
 
 private:
     struct Block {

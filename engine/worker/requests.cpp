@@ -5,6 +5,8 @@
 #include "train/run_config.h"
 #include "worker/protocol.h"
 
+#include <algorithm>
+
 namespace espalier {
 namespace {
 
@@ -26,6 +28,7 @@ const RequestFunctions& request_functions() {
         {"presets", answer_presets},
         {"list", answer_list},
         {"runs", answer_runs},
+        {"overview", answer_overview},
         {"start", answer_start},
         {"resume", answer_resume},
         {"checkpoints", answer_checkpoints},
@@ -61,6 +64,15 @@ std::string optional_text(const Json& arguments, const char* key, std::string ot
         throw ConfigError(std::string("The request's `") + key +
                           "` must be a text; this came: " + shown(arguments, key) + ".");
     return protocol::text_at(arguments, key, std::move(otherwise));
+}
+
+std::vector<std::string> required_texts(const Json& arguments, const char* key) {
+    const auto list = arguments.find(key);
+    if (list == arguments.end() || !list->is_array() || list->empty() ||
+        !std::ranges::all_of(*list, [](const Json& item) { return item.is_string(); }))
+        throw ConfigError(std::string("The request needs a list of texts `") + key + "`" +
+                          (list == arguments.end() ? "." : "; this came: " + shown(arguments, key) + "."));
+    return list->get<std::vector<std::string>>();
 }
 
 bool flag_argument(const Json& arguments, const char* key) {

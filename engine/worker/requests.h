@@ -9,6 +9,7 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace espalier {
 
@@ -38,6 +39,7 @@ Json answer_presets(const Json& arguments, const RequestContext& context);
 Json answer_list(const Json& arguments, const RequestContext& context);
 // Runs: requests_runs.cpp
 Json answer_runs(const Json& arguments, const RequestContext& context);
+Json answer_overview(const Json& arguments, const RequestContext& context);
 Json answer_start(const Json& arguments, const RequestContext& context);
 Json answer_checkpoints(const Json& arguments, const RequestContext& context);
 Json answer_resume(const Json& arguments, const RequestContext& context);
@@ -67,6 +69,8 @@ Json answer_cell_images(const Json& arguments, const RequestContext& context);
 [[nodiscard]] std::string optional_text(const Json& arguments, const char* key, std::string otherwise = {});
 /// Whether the argument is true; one that is left out is not. Throws ConfigError naming it if it is neither.
 [[nodiscard]] bool flag_argument(const Json& arguments, const char* key);
+/// The list of texts; throws ConfigError naming it if it is absent, empty or another thing.
+[[nodiscard]] std::vector<std::string> required_texts(const Json& arguments, const char* key);
 /// The whole number, `otherwise` if it is left out; throws ConfigError naming it and its limits if it is none of
 /// `least` to `most`.
 [[nodiscard]] std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise,

@@ -6,6 +6,7 @@
 #include "worker/run_command.h"
 #include "worker/run_launcher.h"
 #include "worker/run_link.h"
+#include "worker/run_overview.h"
 #include "worker/run_queue.h"
 #include "worker/run_report.h"
 #include "worker/run_summary.h"
@@ -13,6 +14,7 @@
 
 #include <QByteArray>
 #include <fstream>
+#include <limits>
 
 namespace espalier {
 namespace {
@@ -42,6 +44,37 @@ Json answer_runs(const Json&, const RequestContext& context) {
     for (const auto& summary : summarize_all(context.runs_root))
         runs.push_back(summary.to_json());
     return {{"runs", std::move(runs)}};
+}
+
+/// Of a stretch of a long run no more is read than it takes; if what was read is damaged, all of the past is mended
+/// first.
+Json answer_overview(const Json& arguments, const RequestContext& context) {
+    constexpr auto any = std::numeric_limits<std::int64_t>::max();
+    const auto run = run_of(arguments);
+    const auto columns = required_texts(arguments, "packed");
+    std::optional<StepRange> range;
+    if (arguments.contains("first") || arguments.contains("last")) {
+        const auto first = whole_argument(arguments, "first", 1, 1, any);
+        range = {first, whole_argument(arguments, "last", any, first, any)};
+    }
+    const auto answer = [&](RunPast::Comparing comparing) {
+        RunPast past(
+            run.path(),
+            [&](double share) {
+                context.progress({{"making_columns", share}});
+            },
+            context.stop, comparing);
+        return overview_of(past, columns, context.stop, range);
+    };
+    Json overview;
+    try {
+        overview = answer(range ? RunPast::Comparing::as_read : RunPast::Comparing::at_once);
+    } catch (const DamagedColumns&) {
+        overview = answer(RunPast::Comparing::at_once);
+    }
+    if (overview.is_null())
+        throw DataError("The run in " + run.path().string() + " has taken no step yet.");
+    return overview;
 }
 
 Json answer_start(const Json& arguments, const RequestContext& context) {

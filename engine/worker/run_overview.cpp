@@ -72,7 +72,11 @@ private:
 /// there are.
 class Overview {
 public:
-    explicit Overview(const std::vector<std::string>& wanted) : wanted_(wanted) {}
+    /// Of the whole run, or of a stretch of it.
+    enum class Scope { whole, stretch };
+    Overview(const std::vector<std::string>& wanted, const StepRange& range, Scope scope)
+        : wanted_(wanted), stretch_(scope == Scope::stretch), first_(range.first), last_(range.last),
+          width_((last_ - first_ + most_buckets) / most_buckets) {}
 
     void take(const ColumnEntry& entry) {
         if (const auto* table = std::get_if<ColumnTable>(&entry))
@@ -82,25 +86,28 @@ public:
     }
 
     [[nodiscard]] Json to_json() const {
-        if (last_ == 0)
-            return nullptr;
         Json series = Json::object();
         for (const auto& [name, reduced] : series_)
             series[name] = reduced.to_json();
-        Json overview{{"steps", last_},
+        Json overview{{"first", first_},
+                      {"steps", last_},
                       {"width", width_},
                       {"buckets", bucket(last_) + 1},
-                      {"steps_per_epoch", steps_per_epoch_},
-                      {"epochs", epochs_},
                       {"series", std::move(series)}};
-        overview.update(best_);
+        if (!stretch_) {
+            overview["steps_per_epoch"] = steps_per_epoch_;
+            overview["epochs"] = epochs_;
+            overview.update(best_);
+        }
         return overview;
     }
 
 private:
     [[nodiscard]] std::size_t bucket(std::int64_t step) const {
-        return static_cast<std::size_t>((std::clamp<std::int64_t>(step, 1, last_) - 1) / width_);
+        return static_cast<std::size_t>((std::clamp(step, first_, last_) - first_) / width_);
     }
+    /// Of a whole run what stands before its first or behind its last step belongs to that.
+    [[nodiscard]] bool is_outside(std::int64_t step) const { return stretch_ && (step < first_ || step > last_); }
     Reduced& series(const std::string& name) { return series_.try_emplace(name, bucket(last_) + 1).first->second; }
 
     void take_steps(const ColumnTable& table) {
@@ -109,17 +116,14 @@ private:
         if (rows <= 0 || table.step < 1)
             return;
         next_step_ = table.step;
-        if (last_ == 0) {
-            last_ = table.step + rows - 1;
-            width_ = (last_ + most_buckets - 1) / most_buckets;
-        }
+        const auto end_row = std::min(rows, last_ - table.step + 1);
         for (const auto& column : table.columns) {
             if (std::ranges::find(wanted_, column.name) == wanted_.end())
                 continue;
             auto& reduced = series(std::string(column.name));
-            for (std::int64_t row = 0; row < rows;) {
+            for (auto row = std::max<std::int64_t>(0, first_ - table.step); row < end_row;) {
                 const auto at = bucket(table.step + row);
-                const auto end = std::min(rows, static_cast<std::int64_t>(at + 1) * width_ - table.step + 1);
+                const auto end = std::min(end_row, first_ + static_cast<std::int64_t>(at + 1) * width_ - table.step);
                 reduced.add(at, static_cast<std::size_t>(end - row), [&, row](std::size_t i) {
                     return ColumnTable::at<float>(column, static_cast<std::size_t>(row) + i);
                 });
@@ -130,13 +134,15 @@ private:
 
     void take_resources(const ColumnTable& table) {
         const auto* steps = table.find("step");
-        if (last_ == 0 || !steps)
+        if (!steps)
             return;
         for (auto row = table.rows; row-- > 0;) {
             const auto step = static_cast<std::int64_t>(ColumnTable::at<double>(*steps, row));
             if (step > in_force_ || step >= next_sample_)
                 continue;
             next_sample_ = step;
+            if (is_outside(step))
+                continue;
             for (const auto& column : table.columns)
                 if (column.name != "step" && column.name != "time")
                     series("resources." + std::string(column.name))
@@ -145,8 +151,8 @@ private:
     }
 
     void take_line(std::string_view line) {
-        const auto named = [&](std::string_view type) { return line.find(type) != std::string_view::npos; };
-        if (!named("\"superseded\"") && !named("\"evaluation\"") && !(named("\"plan\"") && steps_per_epoch_ <= 0))
+        const bool plan = steps_per_epoch_ <= 0 && line.find("\"plan\"") != std::string_view::npos;
+        if (!plan && !tells_of_steps(line))
             return;
         const auto event = protocol::parse_line(line);
         if (!event)
@@ -158,11 +164,13 @@ private:
             steps_per_epoch_ = protocol::number_at(*event, "steps_per_epoch");
             epochs_ = protocol::number_at(*event, "epochs");
         } else if (protocol::is_event(*event, "evaluation") && protocol::text_at(*event, "set") != "test" &&
-                   last_ > 0 && step <= in_force_ && step < next_evaluation_) {
+                   step <= in_force_ && step < next_evaluation_) {
             next_evaluation_ = step;
             if (best_.empty() && event->contains("best_accuracy")) // the newest knows the best of all
                 best_ = {{"best_accuracy", event->at("best_accuracy")},
                          {"best_epoch", event->value("best_epoch", Json(0))}};
+            if (is_outside(step))
+                return;
             for (const char* key : {"loss", "accuracy"})
                 series(std::string("validation.") + key)
                     .add(bucket(step), protocol::number_at(*event, key, std::nan("")));
@@ -173,7 +181,8 @@ private:
 
     const std::vector<std::string>& wanted_;
     std::map<std::string, Reduced> series_;
-    std::int64_t last_ = 0, width_ = 1;
+    bool stretch_;
+    std::int64_t first_, last_, width_;
     std::int64_t in_force_ = no_step; ///< later steps were taken back
     std::int64_t next_step_ = no_step, next_sample_ = no_step, next_evaluation_ = no_step;
     double steps_per_epoch_ = 0, epochs_ = 0;
@@ -205,16 +214,18 @@ std::string packed_event(const ColumnTable& table, const std::vector<std::string
     return text + '}';
 }
 
-Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop) {
-    Overview overview(wanted);
-    for (auto i = past.blocks(); i-- > 0;) {
-        if (stop.stop_requested())
-            throw Error("Cancelled.", ExitCode::stopped);
-        const auto payload = past.payload(i, ColumnFile::Checksum::known);
-        const auto entries = entries_of(payload).value_or(std::vector<ColumnEntry>());
-        for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
-            overview.take(*entry);
-    }
+Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop,
+                 const std::optional<StepRange>& range) {
+    auto entries = range ? PastFromEnd(past, *range, stop) : PastFromEnd(past, stop);
+    const auto newest = entries.newest();
+    if (newest == 0)
+        return nullptr;
+    if (range && range->first > newest)
+        throw ConfigError("The request's `first` must be a step of the run, whose newest one is " +
+                          std::to_string(newest) + "; this came: " + std::to_string(range->first) + ".");
+    Overview overview(wanted, range ? StepRange{range->first, std::min(range->last, newest)} : StepRange{1, newest},
+                      range ? Overview::Scope::stretch : Overview::Scope::whole);
+    entries.visit([&](const ColumnEntry& entry) { overview.take(entry); });
     return overview.to_json();
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/json.h"
-#include "worker/run_past.h"
+#include "worker/past_stretch.h"
 
-#include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,9 +15,11 @@ namespace espalier {
 /// of resources all.
 [[nodiscard]] std::string packed_event(const ColumnTable& table, const std::vector<std::string>& wanted);
 
-/// The whole past in a few thousand numbers, to be seen while all of it is on its way: the steps in force in buckets of
-/// equal width, with the least, greatest and mean value of each series in each bucket. docs/PROTOCOL.md gives its form.
-/// Null if the past has no steps. Throws Error of code `stopped` when asked to stop.
-[[nodiscard]] Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop);
+/// The past in a few thousand numbers, to be seen while all of it is on its way: the steps in force in at most 1,024
+/// buckets of equal width, with the least, greatest and mean value of each series in each bucket. Of the whole run, or
+/// of a stretch of it alone. docs/PROTOCOL.md gives its form. Null if the run has no steps. Throws ConfigError if the
+/// stretch begins behind the newest step, Error of code `stopped` when asked to stop.
+[[nodiscard]] Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop,
+                               const std::optional<StepRange>& range = {});
 
 } // namespace espalier

@@ -2,7 +2,6 @@
 #include "worker/run_past.h"
 
 #include "base/atomic_file.h"
-#include "base/error.h"
 #include "worker/column_keeper.h"
 
 #include <fstream>
@@ -56,10 +55,16 @@ void write_columns(const fs::path& run, const ColumnFile& old, std::size_t count
 
 } // namespace
 
-RunPast::RunPast(const fs::path& run, const std::function<void(double)>& progress, const std::stop_token& stop) {
+DamagedColumns::DamagedColumns()
+    : Error("The column file of the run was damaged while it was read. Open the run again.") {}
+
+RunPast::RunPast(const fs::path& run, const std::function<void(double)>& progress, const std::stop_token& stop,
+                 Comparing comparing)
+    : run_(run) {
     file_.emplace(run / column_file_name);
     in_file_ = valid_blocks(*file_, run);
-    check_blocks(stop);
+    if (comparing == Comparing::at_once)
+        check_blocks(stop);
     covered_ = in_file_ > 0 ? file_->range(in_file_ - 1).end : 0;
     std::error_code error;
     const auto size = fs::file_size(run / events_file, error);
@@ -95,13 +100,41 @@ void RunPast::check_blocks(const std::stop_token& stop) {
     }
 }
 
+void outline_of(std::string_view payload, const OutlineHandlers& handlers) {
+    for (const auto& entry : entries_of(payload).value_or(std::vector<ColumnEntry>())) {
+        if (const auto* table = std::get_if<ColumnTable>(&entry))
+            handlers.table(*table);
+        else
+            handlers.line(std::get<std::string_view>(entry));
+    }
+}
+
 std::string RunPast::payload(std::size_t block, ColumnFile::Checksum checksum) {
     if (block >= in_file_)
         return made_.at(block - in_file_);
     auto payload = file_->read(block, checksum);
     if (!payload)
-        throw Error("The column file of the run was damaged while it was read. Open the run again.");
+        throw DamagedColumns();
     return std::move(*payload);
+}
+
+void RunPast::outline(std::size_t block, const OutlineHandlers& handlers) {
+    if (block < in_file_) {
+        if (!file_->outline(block, handlers))
+            throw DamagedColumns();
+        return;
+    }
+    outline_of(made_.at(block - in_file_), handlers);
+}
+
+std::string RunPast::tail(const std::stop_token& stop) const {
+    ColumnBuilder builder;
+    for_each_line(run_ / events_file, covered_, [&](std::string_view line, std::uint64_t) {
+        check(stop);
+        builder.add(line);
+        return true;
+    });
+    return builder.take();
 }
 
 } // namespace espalier

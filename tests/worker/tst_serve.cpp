@@ -15,6 +15,37 @@ class TestServe : public QObject {
     QTemporaryDir runs_;
     const SchemaCheck schema_{ESPALIER_SCHEMA};
 
+    /// The request `overview`: tst_overview has the numbers.
+    void stretches_are_answered(ServeProcess& serve, const std::string& run, std::int64_t steps) {
+        const auto names = serve.hello().at("capabilities");
+        QVERIFY(std::find(names.begin(), names.end(), "overview") != names.end());
+        const auto ask = [&](Json more) {
+            Json arguments{{"path", run}, {"packed", {"loss"}}};
+            arguments.update(more);
+            return serve.get("overview", arguments);
+        };
+        const auto form = [&](const Json& overview) {
+            const auto fault = schema_.fault(overview, "overview");
+            return fault.empty() ? Json{overview.at("first"), overview.at("steps"), overview.at("width")} : Json(fault);
+        };
+        QCOMPARE(form(ask({{"first", 70'001}, {"last", 71'000}})), Json({70'001, 71'000, 1}));
+        QCOMPARE(form(ask({{"first", 100'001}})), Json({100'001, steps, 49}));
+        QCOMPARE(form(ask({{"last", 2048}})), Json({1, 2048, 2}));
+        QCOMPARE(form(ask(Json::object())), Json({1, steps, 147}));
+        QVERIFY(!ask({{"last", 10}}).at("series").contains("accuracy"));
+        const auto refused = [&](Json more, const char* expected) {
+            const auto error = ask(std::move(more)).value("error", Json::object());
+            const auto text = QString::fromStdString(error.value("text", "no error"));
+            return error.value("code", 0) == 2 && text.contains(QLatin1String(expected)) ? QString() : text;
+        };
+        for (const Json& bad : {Json(0), Json(-1), Json(1.5), Json("1"), Json(1e99), Json()})
+            QCOMPARE(refused({{"first", bad}}, "`first` must be a whole number from 1 to"), QString());
+        QCOMPARE(refused({{"first", 9}, {"last", 8}}, "`last` must be a whole number from 9 to"), QString());
+        QCOMPARE(refused({{"first", steps + 1}}, "whose newest one is 150000; this came: 150001"), QString());
+        QCOMPARE(refused({{"packed", "loss"}}, "list of texts `packed`"), QString());
+        QCOMPARE(refused({{"path", "/nowhere"}}, "There is no run"), QString());
+    }
+
 private Q_SLOTS:
     void it_greets_and_answers_by_the_schema() {
         ServeProcess serve(runs_.path());
@@ -183,6 +214,7 @@ private Q_SLOTS:
             ++overviews;
             QCOMPARE(QString::fromStdString(schema_.fault(progress.at("overview"), "overview")), QString());
         }
+        stretches_are_answered(serve, run.string(), steps);
         QCOMPARE(overviews, 1);
         QVERIFY(made > 0);
         for (const auto& progress : serve.progress_of(lines))
