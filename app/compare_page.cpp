@@ -20,7 +20,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int smoothing_budget_ms = 15; ///< of a tick
+constexpr int compare_smoothing_ms = 15; ///< of a tick
 constexpr int row_height = 23;
 constexpr int most_rows = 8; ///< in sight beside the plots; the others are scrolled to
 
@@ -70,6 +70,10 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
         runs_->set_smoothing(weight);
         show_curves(); // which say how they are smoothed
     });
+    connect(plots_, &PlotGroup::range_changed, this, [this] {
+        runs_->look_at(plots_->axis(), plots_->is_following() ? std::nullopt : std::optional(plots_->range()));
+    });
+    exports_->set_extent(CsvExtent::visible);
     connect(runs_, &ComparedRuns::about_to_change, this, &ComparePage::hide_curves);
     connect(runs_, &ComparedRuns::changed, this, &ComparePage::show_curves);
     connect(runs_, &ComparedRuns::configs_changed, this, &ComparePage::show_differences);
@@ -195,7 +199,8 @@ void ComparePage::show_curves() {
                                                           : QString();
         const auto add = [&](std::size_t plot, const QString& what, const MetricSeries* series, Shape shape,
                              const QString& values) {
-            curves[plot].push_back({what, tag_role(tag), series, shape, false, run->clock, name, tag, values});
+            curves[plot].push_back(
+                {what, tag_role(tag), series, shape, false, run->clock, name, tag, values, run->keep});
         };
         if (part_ != Part::validation) {
             add(0, tr("training"), run->loss, Shape::line, trained);
@@ -248,14 +253,21 @@ void ComparePage::set_cell(int row, int column, const QString& text, bool strong
 void ComparePage::show_results() {
     double best = -1;
     int coming = 0, coarse = 0;
+    QString refusal;
     for (std::size_t i = 0; i < runs_->size(); ++i) {
         best = std::max(best, runs_->facts(i).best_accuracy.value_or(-1));
-        coming += runs_->curves(i) ? 0 : 1;
-        coarse += runs_->is_coarse(i) ? 1 : 0;
+        const auto run = runs_->curves(i);
+        coming += run ? 0 : 1;
+        coarse += run && run->width > 1 ? 1 : 0;
+        if (refusal.isEmpty() && !runs_->refusal(i).isEmpty())
+            refusal = tr("The steps of %1 did not come: %2").arg(runs_->facts(i).name, runs_->refusal(i));
     }
-    state_->setText(coming > 0   ? tr("The curves of %1 are on their way…").arg(coming)
-                    : coarse > 0 ? tr("Long runs are drawn as means of stretches; open one to see every step of it.")
-                                 : QString());
+    state_->setText(coming > 0            ? tr("The curves of %1 are on their way…").arg(coming)
+                    : !refusal.isEmpty()  ? refusal
+                    : coarse == 0         ? QString()
+                    : runs_->can_refine() ? tr("Long runs are drawn as means of stretches; zoom in to see every step.")
+                                          : tr("Long runs are drawn as means of stretches; open one to see every step "
+                                               "of it."));
     if (table_->columnCount() != static_cast<int>(runs_->size()) + 1)
         return; // show_differences() makes the table
     for (std::size_t i = 0; i < runs_->size(); ++i) {
@@ -328,7 +340,7 @@ void ComparePage::show_differences() {
 void ComparePage::refresh() {
     if (runs_->size() == 0 || !isVisible())
         return;
-    runs_->smooth_for(smoothing_budget_ms);
+    runs_->smooth_for(compare_smoothing_ms);
     show_ends();
     show_results();
     plots_->refresh();

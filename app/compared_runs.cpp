@@ -10,7 +10,11 @@
 namespace espalier {
 
 ComparedRuns::ComparedRuns(Machine* machine, RunStore* store, QObject* parent)
-    : QObject(parent), machine_(machine), store_(store) {}
+    : QObject(parent), machine_(machine), store_(store) {
+    rest_.setSingleShot(true);
+    rest_.setInterval(150);
+    connect(&rest_, &QTimer::timeout, this, &ComparedRuns::refine);
+}
 
 ComparedRuns::~ComparedRuns() = default; // the machine may be gone already: nothing is cancelled here
 
@@ -35,8 +39,10 @@ void ComparedRuns::compare(const QStringList& paths) {
 void ComparedRuns::clear() {
     emit about_to_change();
     for (const auto& run : runs_)
-        if (run->request > 0)
-            machine_->cancel(run->request);
+        for (const auto id : {run->request, run->asking})
+            if (id > 0)
+                machine_->cancel(id);
+    rest_.stop();
     runs_.clear();
 }
 
@@ -90,6 +96,7 @@ void ComparedRuns::take_progress(Run& run, const Json& progress) {
             return;
         if (run.live && run.overview) { // every step is there now
             emit about_to_change();
+            leave_stretch(run);
             run.overview.reset();
         }
         emit changed();
@@ -104,7 +111,9 @@ void ComparedRuns::take_progress(Run& run, const Json& progress) {
     emit about_to_change();
     if (run.live)
         run.own->reserve(std::max(overview->last_step, overview->steps)); // a series that moves takes long
-    run.overview = std::move(overview);
+    run.overview = std::make_shared<const RunOverview>(std::move(*overview));
+    run.seen_width = run.overview->width;
+    rest_.start();
     if (run.live)
         return emit changed();
     // every single step would tell no more at this size; not from inside of the request's own handler
@@ -143,13 +152,16 @@ RunModel* ComparedRuns::model(const Run& run) const {
     return run.complete ? run.own.get() : nullptr;
 }
 
-bool ComparedRuns::is_coarse(std::size_t index) const { return runs_[index]->overview.has_value(); }
+bool ComparedRuns::is_coarse(std::size_t index) const { return runs_[index]->overview != nullptr; }
 
 std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) const {
     const Run& run = *runs_[index];
-    if (const auto& o = run.overview)
-        return Curves{&o->loss_mean,     &o->accuracy_mean, &o->validation_loss, &o->validation_accuracy,
-                      &o->memory.back(), &o->gflops,        &o->clock,           o->width};
+    if (run.overview) {
+        const auto& o = run.refined ? run.refined : run.overview;
+        return Curves{&o->loss_mean,           &o->accuracy_mean, &o->validation_loss,
+                      &o->validation_accuracy, &o->memory.back(), &o->gflops,
+                      &run.overview->clock,    width_of(run),     o};
+    }
     if (const RunModel* m = model(run))
         return Curves{&m->loss.smooth,
                       &m->accuracy.smooth,
@@ -157,7 +169,9 @@ std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) cons
                       &m->validation_accuracy,
                       &m->memory.back(),
                       &m->gflops,
-                      &m->clock};
+                      &m->clock,
+                      1,
+                      nullptr};
     return std::nullopt;
 }
 

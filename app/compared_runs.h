@@ -5,6 +5,7 @@
 #include "run_overview.h"
 
 #include <QPointer>
+#include <QTimer>
 #include <memory>
 
 namespace espalier {
@@ -13,7 +14,8 @@ class Machine;
 class RunStore;
 
 /// What is known of runs that are compared: their curves and configurations. A run that is open already is seen as it
-/// is there; of another one all events come if it is short or still trains, and the overview alone if it is long.
+/// is there; of another one all events come if it is short or still trains, and the overview alone if it is long. What
+/// is looked at of a long one is asked for in finer buckets, down to single steps.
 class ComparedRuns : public QObject {
     Q_OBJECT
 
@@ -23,7 +25,8 @@ public:
         const MetricSeries *loss, *accuracy; ///< of training, smoothed
         const MetricSeries *validation_loss, *validation_accuracy, *memory, *gflops;
         const StepClock* clock;
-        std::int64_t width = 1; ///< steps that one value tells of
+        std::int64_t width = 1;           ///< steps that one value tells of, in what is looked at
+        std::shared_ptr<const void> keep; ///< has the series live on when others have come
     };
     struct Facts {
         QString name;
@@ -39,6 +42,9 @@ public:
 
     void compare(const QStringList& paths);
     void clear(); ///< nothing is asked for any more
+    /// The part of the axis that is looked at; none: all of it. Finer buckets of it are asked for when it has stood
+    /// still for a moment; those of before stay until then.
+    void look_at(AxisKind kind, std::optional<std::pair<double, double>> range);
     [[nodiscard]] std::size_t size() const { return runs_.size(); }
     [[nodiscard]] QStringList paths() const;
     [[nodiscard]] std::optional<Curves> curves(std::size_t index) const; ///< nothing: they are on their way
@@ -47,6 +53,9 @@ public:
     [[nodiscard]] const QString& problem(std::size_t index) const { return runs_[index]->problem; }
     /// Whether its curves are means of stretches of steps, not the steps themselves.
     [[nodiscard]] bool is_coarse(std::size_t index) const;
+    [[nodiscard]] bool can_refine() const; ///< an older engine knows no stretches
+    /// Why finer buckets of a run did not come; mostly empty.
+    [[nodiscard]] const QString& refusal(std::size_t index) const { return runs_[index]->refusal; }
     void set_smoothing(double weight);
     void smooth_for(int budget_ms);
 
@@ -56,11 +65,23 @@ signals:
     void configs_changed();
 
 private:
+    struct StepRange {
+        std::int64_t first = 1, last = 0; ///< both among them
+        bool operator==(const StepRange&) const = default;
+        [[nodiscard]] std::int64_t width() const; ///< of a bucket, if it is asked for
+        [[nodiscard]] bool holds(const StepRange& other) const { return first <= other.first && other.last <= last; }
+    };
     struct Run {
         QString path;
         QPointer<RunModel> open;       ///< of the store
         std::unique_ptr<RunModel> own; ///< of all events
-        std::optional<RunOverview> overview;
+        std::shared_ptr<const RunOverview> overview;
+        std::shared_ptr<const RunOverview> refined; ///< the same with a stretch in finer buckets
+        StepRange fine;                             ///< that stretch
+        std::int64_t fine_width = 1, seen_width = 1;
+        StepRange asked; ///< on its way
+        std::int64_t asking = 0;
+        QString refusal;
         bool live = false;     ///< it trains: its overview alone would stand still
         bool complete = false; ///< the past of `own` is there
         std::int64_t request = 0;
@@ -71,10 +92,22 @@ private:
     void fetch_config(const std::shared_ptr<Run>& run);
     void take_progress(Run& run, const Json& progress);
     [[nodiscard]] RunModel* model(const Run& run) const;
+    // of stretches: compared_stretches.cpp
+    [[nodiscard]] std::optional<StepRange> view_of(const Run& run) const;
+    [[nodiscard]] std::int64_t width_of(const Run& run) const;
+    void refine();
+    void ask_stretch(const std::shared_ptr<Run>& run, const StepRange& range);
+    void take_stretch(Run& run, const Json& answer);
+    void leave_stretch(Run& run);
+    void replace_refined(Run& run, std::shared_ptr<const RunOverview> now);
 
     Machine* machine_;
     RunStore* store_;
     double smoothing_ = 0.9;
+    AxisKind kind_ = AxisKind::step;
+    std::optional<std::pair<double, double>> looked_at_;       ///< in the axis' unit
+    QTimer rest_;                                              ///< until it has stood still
+    std::vector<std::shared_ptr<const RunOverview>> outgoing_; ///< drawn still, but not for long
     std::vector<std::shared_ptr<Run>> runs_; ///< handlers of requests look whether theirs is still there
 };
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace espalier {
 
@@ -80,14 +81,18 @@ void CsvExport::start(const QString& file, std::vector<Column> columns) {
     if (is_busy())
         return;
     columns_ = std::move(columns);
-    next_.assign(columns_.size(), 0);
+    next_.clear();
+    for (const Column& column : columns_) {
+        const std::size_t before = column.series->index_at(static_cast<double>(column.first) - 1);
+        next_.push_back(before < column.series->size() ? before + 1 : 0);
+    }
     clock_ = columns_.empty() ? nullptr : columns_.front().clock;
     if (std::ranges::any_of(columns_, [this](const Column& column) { return column.clock != clock_; }))
         clock_ = nullptr;
     file_ = std::make_shared<QSaveFile>(file);
     if (!file_->open(QIODevice::WriteOnly))
         return fail(tr("%1 could not be written: %2").arg(file, file_->errorString()));
-    all_copied_ = false;
+    header_copied_ = all_copied_ = false;
     copy_rows();
 }
 
@@ -105,7 +110,7 @@ void CsvExport::fail(const QString& why) {
 void CsvExport::copy_rows() {
     auto rows = std::make_shared<Rows>();
     rows->columns = columns_.size();
-    if (std::ranges::all_of(next_, [](std::size_t index) { return index == 0; })) {
+    if (!std::exchange(header_copied_, true)) {
         rows->header = clock_ ? "step,epoch,seconds" : "step";
         for (const Column& column : columns_)
             rows->header += ',' + quoted(column.name);
@@ -115,7 +120,8 @@ void CsvExport::copy_rows() {
     time.start();
     const auto step_of = [this](std::size_t column) {
         const MetricSeries& series = *columns_[column].series;
-        return next_[column] < series.size() ? series.step_at(next_[column]) : no_step;
+        const auto step = next_[column] < series.size() ? series.step_at(next_[column]) : no_step;
+        return step <= columns_[column].last ? step : no_step;
     };
     std::vector<std::int64_t> steps(columns_.size());
     while (static_cast<std::int64_t>(rows->steps.size()) < rows_a_time &&
@@ -163,7 +169,7 @@ void CsvExport::write(std::shared_ptr<Rows> rows) {
     });
 }
 
-std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) {
+std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots, CsvExtent extent) {
     std::vector<CsvExport::Column> columns;
     for (const LivePlot* plot : plots) {
         const auto& curves = plot->curves();
@@ -185,8 +191,13 @@ std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots) 
             const bool stacked = curve.shape == Curve::Shape::area && i + 1 < curves.size() &&
                                  curves[i + 1].shape == Curve::Shape::area; // the largest first
             const MetricSeries* below = stacked ? curves[i + 1].series : nullptr;
-            columns.push_back(
-                {words.join(QLatin1Char(' ')), curve.series, curve.clock ? curve.clock : plot->clock(), below});
+            columns.push_back({words.join(QLatin1Char(' ')), curve.series, curve.clock ? curve.clock : plot->clock(),
+                               below, curve.keep});
+            if (extent == CsvExtent::visible) {
+                const auto [low, high] = plot->visible_steps(curve);
+                columns.back().first = std::llround(std::ceil(low));
+                columns.back().last = std::llround(std::floor(high));
+            }
         }
     }
     return columns;

@@ -5,6 +5,8 @@
 
 #include <QObject>
 #include <QThreadPool>
+#include <cstdint>
+#include <limits>
 #include <memory>
 
 class QSaveFile;
@@ -23,6 +25,8 @@ public:
         const MetricSeries* series = nullptr;
         const StepClock* clock = nullptr;
         const MetricSeries* below = nullptr; ///< of stacked areas: what the series stands on, which is taken off
+        std::shared_ptr<const void> keep = {};
+        std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max(); ///< steps that are written
     };
 
     explicit CsvExport(QObject* parent = nullptr);
@@ -49,13 +53,15 @@ private:
     std::vector<std::size_t> next_; ///< of each column: the first sample that is not written
     const StepClock* clock_ = nullptr;
     std::shared_ptr<QSaveFile> file_; ///< the writer has it too while it writes
-    bool all_copied_ = false;
+    bool header_copied_ = false, all_copied_ = false;
     int job_ = 0;        ///< what comes back of an older one is dropped
     QThreadPool writer_; ///< of one thread; the last member: what it still writes ends before the others do
 };
 
-/// The columns of these plots: of what is smoothed also the raw values. The name says what a column's values are where
-/// they are not those of single steps.
-[[nodiscard]] std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots);
+enum class CsvExtent { all, visible };
+
+/// The columns of these plots, with all their steps or those in view: of what is smoothed also the raw values. The name
+/// says what a column's values are where they are not those of single steps.
+[[nodiscard]] std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots, CsvExtent extent);
 
 } // namespace espalier

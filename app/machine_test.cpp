@@ -6,7 +6,7 @@
 namespace espalier {
 
 namespace {
-constexpr int tick_ms = 50;
+constexpr int beat_ms = 50;
 constexpr int patience_ms = 30000; ///< a machine that has to start its driver takes a while
 } // namespace
 
@@ -30,14 +30,14 @@ MachineTest::MachineTest(const MachineSpec& spec, const CommandLine& here, QObje
     });
     connect(&machine_, &Machine::lost, this, [this](const QString& reason, bool) { end(false, reason); });
     connect(&machine_, &Machine::silent, this, [this](const QString& text) { end(false, text); });
-    connect(&tick_, &QTimer::timeout, this, [this] { machine_.take(tick_ms / 2); });
+    connect(&tick_, &QTimer::timeout, this, [this] { machine_.take(beat_ms / 2); });
     connect(&patience_, &QTimer::timeout, this, [this] {
         end(false,
             machine_.is_connected()
                 ? tr("espalier-train answers on %1, but does not say what devices there are.").arg(machine_.name())
                 : tr("%1 has not answered for %2 seconds.").arg(machine_.name()).arg(patience_ms / 1000));
     });
-    tick_.start(tick_ms);
+    tick_.start(beat_ms);
     patience_.start(patience_ms);
     machine_.use(spec);
 }

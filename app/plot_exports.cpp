@@ -117,7 +117,7 @@ void PlotExports::write(const std::vector<LivePlot*>& plots, const QString& file
     if (csv_.is_busy())
         emit told(tr("Another table is still being written. Try again when it is done."), true);
     else
-        csv_.start(file, csv_columns(plots));
+        csv_.start(file, csv_columns(plots, plots_->is_following() ? CsvExtent::all : extent_));
 }
 
 void PlotExports::stop() { csv_.stop(tr("The table was not finished: its run is no longer shown.")); }

@@ -15,8 +15,9 @@ class PlotExports : public QObject {
 public:
     PlotExports(PlotGroup* plots, QWidget* page);
 
-    void set_name(const QString& name) { name_ = name; } ///< of the run: how the file is called at first
-    void ask(const std::vector<LivePlot*>& plots);       ///< where to; then it is written
+    void set_name(const QString& name) { name_ = name; }    ///< of the run: how the file is called at first
+    void set_extent(CsvExtent extent) { extent_ = extent; } ///< of tables of plots that are zoomed
+    void ask(const std::vector<LivePlot*>& plots);          ///< where to; then it is written
     void ask_all();
     /// By the file's suffix: png, svg, pdf, csv.
     void write(const std::vector<LivePlot*>& plots, const QString& file);
@@ -32,6 +33,7 @@ private:
     PlotGroup* plots_;
     QWidget* page_;
     QString name_, folder_;
+    CsvExtent extent_ = CsvExtent::all;
     CsvExport csv_;
     QThreadPool painter_; ///< the last member: it ends first, with the pictures that are being written
 };

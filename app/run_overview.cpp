@@ -15,12 +15,13 @@ namespace {
 class Buckets {
 public:
     explicit Buckets(const Json& overview)
-        : series_(overview.at("series")), steps_(overview.at("steps").get<std::int64_t>()),
-          width_(overview.at("width").get<std::int64_t>()), count_(overview.at("buckets").get<std::size_t>()) {}
+        : series_(overview.at("series")), first_(overview.value("first", std::int64_t{1})),
+          steps_(overview.at("steps").get<std::int64_t>()), width_(overview.at("width").get<std::int64_t>()),
+          count_(overview.at("buckets").get<std::size_t>()) {}
 
     [[nodiscard]] bool sound() const {
-        return series_.is_object() && steps_ > 0 && width_ > 0 && count_ > 0 && count_ <= most &&
-               static_cast<std::int64_t>(count_ - 1) * width_ < steps_;
+        return series_.is_object() && first_ > 0 && steps_ >= first_ && width_ > 0 && count_ > 0 && count_ <= most &&
+               (steps_ - first_) / width_ == static_cast<std::int64_t>(count_ - 1);
     }
     /// Empty if there is no such series or it is of another length.
     [[nodiscard]] std::vector<float> values(const char* name, const char* what) const {
@@ -33,7 +34,7 @@ public:
         return values;
     }
     [[nodiscard]] std::int64_t first_step(std::size_t bucket) const {
-        return static_cast<std::int64_t>(bucket) * width_ + 1;
+        return first_ + static_cast<std::int64_t>(bucket) * width_;
     }
     [[nodiscard]] std::int64_t middle_step(std::size_t bucket) const {
         return std::min(first_step(bucket) + width_ / 2, steps_);
@@ -67,7 +68,7 @@ private:
     static constexpr std::size_t most = 1 << 16;
 
     const Json& series_;
-    std::int64_t steps_, width_;
+    std::int64_t first_, steps_, width_;
     std::size_t count_;
 };
 
@@ -96,12 +97,37 @@ BucketWords bucket_words(std::int64_t width) {
             tr("greatest of %1 steps").arg(width)};
 }
 
+RunOverview refined(const RunOverview& whole, const RunOverview& stretch) {
+    RunOverview result = whole;
+    const auto put = [&](MetricSeries& into, const MetricSeries& fine) {
+        MetricSeries series;
+        const auto copy = [&](const MetricSeries& from, const auto& wanted) {
+            for (std::size_t i = 0; i < from.size(); ++i)
+                if (wanted(from.step_at(i)))
+                    series.append(from.step_at(i), from.value_at(i));
+        };
+        copy(into, [&](std::int64_t step) { return step < stretch.first; });
+        copy(fine, [](std::int64_t) { return true; });
+        copy(into, [&](std::int64_t step) { return step > stretch.steps; });
+        into = std::move(series);
+    };
+    for (const auto member :
+         {&RunOverview::loss, &RunOverview::loss_mean, &RunOverview::accuracy, &RunOverview::accuracy_mean,
+          &RunOverview::validation_loss, &RunOverview::validation_accuracy, &RunOverview::process, &RunOverview::gflops,
+          &RunOverview::utilisation})
+        put(result.*member, stretch.*member);
+    for (std::size_t part = 0; part < memory_parts; ++part)
+        put(result.memory[part], stretch.memory[part]);
+    return result;
+}
+
 std::optional<RunOverview> read_overview(const Json& overview) {
     try {
         const Buckets buckets(overview);
         if (!buckets.sound())
             return std::nullopt;
         RunOverview result;
+        result.first = overview.value("first", std::int64_t{1});
         result.steps = overview.at("steps").get<std::int64_t>();
         result.width = overview.at("width").get<std::int64_t>();
         const double per_epoch = protocol::number_at(overview, "steps_per_epoch");

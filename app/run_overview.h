@@ -16,7 +16,7 @@ inline constexpr std::size_t memory_parts = 5;
 
 /// The past of a long run in about a thousand buckets (docs/PROTOCOL.md): drawn while all of it is on its way.
 struct RunOverview {
-    std::int64_t steps = 0;                                ///< the newest
+    std::int64_t first = 1, steps = 0;                     ///< where it begins, and ends
     std::int64_t width = 1;                                ///< steps of a bucket
     std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
     MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
@@ -34,6 +34,9 @@ struct BucketWords {
     QString mean, range, greatest;
 };
 [[nodiscard]] BucketWords bucket_words(std::int64_t width);
+
+/// The whole run, with what a stretch says of it in the place of its own buckets there.
+[[nodiscard]] RunOverview refined(const RunOverview& whole, const RunOverview& stretch);
 
 /// Nothing if `overview` has not the form of one.
 [[nodiscard]] std::optional<RunOverview> read_overview(const Json& overview);

@@ -28,7 +28,7 @@ namespace espalier {
 namespace {
 
 constexpr int log_budget_ms = 5; ///< of a tick
-constexpr int smoothing_budget_ms = 15;
+constexpr int page_smoothing_ms = 15;
 
 /// Which way the mean of a series moved over the last tenth of the run; nothing if it hardly did.
 int direction(const MetricSeries& series) {
@@ -300,7 +300,7 @@ void RunPage::refresh() {
         return;
     }
     run_->set_smoothing(plots_->smoothing()); // a comparison may have set another
-    run_->smooth_for(smoothing_budget_ms);
+    run_->smooth_for(page_smoothing_ms);
     fill();
     plots_->refresh();
 }

@@ -7,6 +7,7 @@
 #include "theme.h"
 
 #include <QFrame>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Curve {
     QString run = {};                 ///< its name, where a plot shows several
     int tag = 0;                      ///< a number on the curve, which tells it from the others without colour; 0: none
     QString values = {};              ///< what its values are where they are not each step's own, for a table
+    std::shared_ptr<const void> keep = {}; ///< has a series live on that is replaced while it is written
 };
 
 /// A card with one plot of a run: header with legend and options, axes, curves, markers and a crosshair. It shows the
@@ -71,6 +73,8 @@ public:
     [[nodiscard]] const QString& title() const { return title_; }
     [[nodiscard]] const std::vector<Curve>& curves() const { return curves_; }
     [[nodiscard]] const StepClock* clock() const { return clock_; }
+    /// The visible steps of a curve.
+    [[nodiscard]] std::pair<double, double> visible_steps(const Curve& curve) const;
     /// Draws header and plot as they stand, without the crosshair, in the widget's own size. For pictures.
     void render_to(QCPPainter& painter);
     [[nodiscard]] double plot_width() const;
@@ -110,8 +114,6 @@ private:
     [[nodiscard]] QString readout(double position) const;
     [[nodiscard]] Measure measure_of(const Curve& curve) const;
     [[nodiscard]] const StepClock* clock_of(const Curve& curve) const { return curve.clock ? curve.clock : clock_; }
-    /// The visible steps of a curve.
-    [[nodiscard]] std::pair<double, double> visible_steps(const Curve& curve) const;
     [[nodiscard]] bool pointer_event(QEvent* event);
 
     QString title_;

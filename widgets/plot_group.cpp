@@ -206,6 +206,7 @@ void PlotGroup::apply_range() {
     }
     for (LivePlot* plot : plots_)
         plot->set_range(low_, high_, following_);
+    emit range_changed();
 }
 
 void PlotGroup::refresh(bool at_once) {

@@ -46,6 +46,7 @@ public:
 signals:
     void smoothing_changed(double weight);
     void action_requested(const QString& action); ///< of a marker
+    void range_changed();                         ///< what is in view, or its unit
     void export_requested(const std::vector<LivePlot*>& plots);
 
 private:

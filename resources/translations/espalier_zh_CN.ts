@@ -859,6 +859,14 @@
         <source>smoothed %1</source>
         <translation>平滑 %1</translation>
     </message>
+    <message>
+        <source>The steps of %1 did not come: %2</source>
+        <translation>未能取得 %1 的各步：%2</translation>
+    </message>
+    <message>
+        <source>Long runs are drawn as means of stretches; zoom in to see every step.</source>
+        <translation>较长的运行按区段均值绘制；放大可查看每一步。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ComparedRuns</name>

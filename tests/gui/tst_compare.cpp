@@ -18,6 +18,7 @@
 #include <QSignalSpy>
 #include <QTableWidget>
 #include <QTemporaryDir>
+#include <QWheelEvent>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -57,6 +58,47 @@ QString cell(WindowDriver& driver, const QString& title, int column) {
         if (const auto* head = table->item(row, 0); head && head->text() == title)
             return table->item(row, column) ? table->item(row, column)->text() : QString();
     return QStringLiteral("no row");
+}
+
+/// The run of a million steps beside a short one.
+bool compare_with_a_long_one(WindowDriver& driver) {
+    if (!wait_for_runs(driver, 3))
+        return false;
+    click_run(driver, 1);
+    if (!driver.wait_for_state(RunState::finished))
+        return false;
+    click_run(driver, 0, Qt::ControlModifier);
+    return wait_for_curves(driver) && QTest::qWaitFor([&] { return page(driver)->plots()->range().second == 1e6; });
+}
+
+/// The wheel over a place of the loss plot, as a share of its width.
+void wheel(WindowDriver& driver, double share, int notches) {
+    auto* canvas = page(driver)->plots()->loss()->findChild<QCustomPlot*>();
+    const QRect area = canvas->axisRect()->rect();
+    for (int i = 0; i < std::abs(notches); ++i) {
+        const QPointF at(area.left() + share * area.width(), area.center().y());
+        QWheelEvent event(at, canvas->mapToGlobal(at), {}, {0, notches > 0 ? 120 : -120}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(canvas, &event);
+    }
+}
+
+std::int64_t width_of(WindowDriver& driver, std::size_t run = 0) { return page(driver)->runs().curves(run)->width; }
+
+/// What the stand-in made up for a step of its long run.
+float made_up_loss(std::int64_t step) {
+    return static_cast<float>(2 - 1.7 * static_cast<double>((step - 1) / 10'000) / 100 + (step % 2 == 0 ? 0.1 : -0.1));
+}
+
+QString state_text(WindowDriver& driver) { return driver.find<QLabel>(QStringLiteral("compareState"))->text(); }
+
+QList<QByteArray> exported_lines(WindowDriver& driver, const QString& file) {
+    const QSignalSpy told(page(driver)->exports(), &PlotExports::told);
+    page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
+    QFile table(file);
+    if (!QTest::qWaitFor([&] { return told.count() == 1; }) || !table.open(QIODevice::ReadOnly))
+        return {};
+    return table.readAll().split('\n');
 }
 
 std::vector<Curve> shown(WindowDriver& driver) { return page(driver)->plots()->loss()->curves(); }
@@ -176,7 +218,110 @@ private slots:
         QCOMPARE(cell(driver, QStringLiteral("Steps"), 1), QStringLiteral("1,000,000"));
         QCOMPARE(cell(driver, QStringLiteral("Time of training"), 1), QStringLiteral("2:46:40"));
         QCOMPARE(page(driver)->plots()->range().second, 1e6);
-        QVERIFY(driver.find<QLabel>(QStringLiteral("compareState"))->text().contains(QStringLiteral("means")));
+        QVERIFY(state_text(driver).contains(QStringLiteral("zoom in")));
+    }
+
+    void a_zoom_brings_finer_buckets_and_single_steps() {
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(compare_with_a_long_one(driver));
+        QCOMPARE(width_of(driver), 10'000);
+        wheel(driver, 0.5, 8); // 168,000 steps
+        QTRY_COMPARE(width_of(driver), 164);
+        QCOMPARE(page(driver)->plots()->range().second - page(driver)->plots()->range().first, 1e6 * std::pow(0.8, 8));
+        QVERIFY(state_text(driver).contains(QStringLiteral("zoom in")));
+        wheel(driver, 0.5, 25);
+        QTRY_COMPARE(width_of(driver), 1);
+        QTRY_VERIFY(state_text(driver).isEmpty());
+        const auto [low, high] = page(driver)->plots()->range();
+        const MetricSeries& loss = *shown(driver)[0].series;
+        for (auto step = std::llround(std::ceil(low)); step <= std::llround(std::floor(high)); ++step) {
+            const auto at = loss.index_at(static_cast<double>(step));
+            QCOMPARE(loss.step_at(at), step);
+            QCOMPARE(loss.value_at(at), made_up_loss(step));
+        }
+        QVERIFY(loss.first_step() < 10'000 && loss.last_step() > 990'000); // beside it stands what there was
+        QTest::mouseDClick(page(driver)->plots()->loss()->findChild<QCustomPlot*>(), Qt::LeftButton); // all of it again
+        QTRY_COMPARE(shown(driver)[0].series->size(), std::size_t{100});
+        QCOMPARE(width_of(driver), 10'000);
+    }
+
+    void each_axis_brings_the_steps_that_it_shows() {
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(compare_with_a_long_one(driver));
+        PlotGroup* plots = page(driver)->plots();
+        plots->set_axis(AxisKind::epoch); // of 1,000 steps, 0.01 s each
+        wheel(driver, 0.5, 33);
+        QTRY_COMPARE(width_of(driver), 1);
+        const auto has = [&](double step) {
+            const MetricSeries& loss = *shown(driver)[0].series;
+            const auto at = loss.index_at(step);
+            return static_cast<double>(loss.step_at(at)) == std::floor(step) &&
+                   loss.value_at(at) == made_up_loss(loss.step_at(at));
+        };
+        QVERIFY(has((plots->range().first + plots->range().second) / 2 * 1000));
+        plots->follow();
+        QTRY_COMPARE(width_of(driver), 10'000);
+        plots->set_axis(AxisKind::time);
+        wheel(driver, 0.25, 33);
+        QTRY_COMPARE(width_of(driver), 1);
+        QVERIFY(has((plots->range().first + plots->range().second) / 2 * 100));
+    }
+
+    void old_buckets_stay_until_others_come_and_outdated_ones_are_dropped() {
+        WindowDriver driver(engine,
+                            {QStringLiteral("--overview"), QStringLiteral("--slow-overview"), QStringLiteral("400")});
+        QVERIFY(compare_with_a_long_one(driver));
+        std::set<std::int64_t> widths;
+        bool always_whole = true;
+        connect(&page(driver)->runs(), &ComparedRuns::changed, this, [&] {
+            widths.insert(width_of(driver));
+            always_whole = always_whole && shown(driver)[0].series->last_step() > 990'000;
+        });
+        wheel(driver, 0.5, 8);
+        QTest::qWait(300); // it has been asked for
+        QCOMPARE(width_of(driver), 10'000);
+        wheel(driver, 0.5, 4); // 69,000 steps
+        QTRY_COMPARE(width_of(driver), 68);
+        QTest::qWait(500);
+        QCOMPARE(width_of(driver), 68);
+        QCOMPARE(widths, (std::set<std::int64_t>{68}));
+        QVERIFY(always_whole);
+    }
+
+    void an_older_engine_is_not_asked_for_stretches() {
+        WindowDriver driver(engine, {QStringLiteral("--overview"), QStringLiteral("--no-restore")});
+        QVERIFY(compare_with_a_long_one(driver));
+        QVERIFY(state_text(driver).contains(QStringLiteral("open one")));
+        wheel(driver, 0.5, 20);
+        QTest::qWait(400);
+        QCOMPARE(width_of(driver), 10'000);
+        QCOMPARE(shown(driver)[0].series->size(), std::size_t{100});
+        QVERIFY(state_text(driver).contains(QStringLiteral("open one")));
+    }
+
+    void a_zoomed_comparison_is_exported_as_it_is_seen() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(compare_with_a_long_one(driver));
+        wheel(driver, 0.5, 33);
+        QTRY_COMPARE(width_of(driver), 1);
+        const auto [low, high] = page(driver)->plots()->range();
+        const auto lines = exported_lines(driver, folder.filePath(QStringLiteral("steps.csv")));
+        QVERIFY2(lines.value(0).startsWith("step,Loss weeks-3 training,"), lines.value(0).constData());
+        const auto first = std::llround(std::ceil(low)), last = std::llround(std::floor(high));
+        QCOMPARE(lines.size(), last - first + 1 + 2);
+        for (auto step = first; step <= last; ++step) {
+            const auto cells = lines[1 + step - first].split(',');
+            QCOMPARE(cells[0].toLongLong(), step);
+            QCOMPARE(cells[1].toFloat(), made_up_loss(step));
+        }
+        page(driver)->plots()->follow();
+        wheel(driver, 0.5, 8);
+        QTRY_COMPARE(width_of(driver), 164);
+        const auto means = exported_lines(driver, folder.filePath(QStringLiteral("means.csv")));
+        QVERIFY2(means.value(0).startsWith("step,Loss weeks-3 training (mean of 164 steps),"),
+                 means.value(0).constData());
+        QVERIFY2(means.size() > 1020 && means.size() < 1028, QByteArray::number(means.size()));
     }
 
     void the_comparison_is_exported() {

@@ -25,11 +25,15 @@ const std::map<std::string, bool Behaviour::*> flags{{"--refuse-start", &Behavio
                                                      {"--overview", &Behaviour::overview},
                                                      {"--no-restore", &Behaviour::no_restore}};
 
-const std::map<std::string, std::int64_t Behaviour::*> numbers{
-    {"--more-runs", &Behaviour::more_runs}, {"--fail-at", &Behaviour::fail_at},
-    {"--crash-at", &Behaviour::crash_at},   {"--hang-at", &Behaviour::hang_at},
-    {"--pace", &Behaviour::pace},           {"--fall-back-at", &Behaviour::fall_back_at},
-    {"--slow-plan", &Behaviour::slow_plan}, {"--late-hello", &Behaviour::late_hello}};
+const std::map<std::string, std::int64_t Behaviour::*> numbers{{"--more-runs", &Behaviour::more_runs},
+                                                               {"--fail-at", &Behaviour::fail_at},
+                                                               {"--crash-at", &Behaviour::crash_at},
+                                                               {"--hang-at", &Behaviour::hang_at},
+                                                               {"--pace", &Behaviour::pace},
+                                                               {"--fall-back-at", &Behaviour::fall_back_at},
+                                                               {"--slow-plan", &Behaviour::slow_plan},
+                                                               {"--late-hello", &Behaviour::late_hello},
+                                                               {"--slow-overview", &Behaviour::slow_overview}};
 
 } // namespace
 

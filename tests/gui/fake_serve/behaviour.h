@@ -32,7 +32,9 @@ namespace espalier::test {
 ///     --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 ///     --more-runs N        N more finished runs of before
 ///     --overview           the newest run of before is so long that its overview alone ever comes
-///     --no-restore         it says what it can do, and that a deleted run comes back is not among it
+///     --slow-overview MS   finer buckets of it come so long after they were asked for
+///     --no-restore         it says what it can do, and neither bringing back a deleted run nor stretches of a long one
+///     is among it
 ///     --slow-past          the newest run is at work, and its past does not come before it has been stopped
 struct Behaviour {
     std::string version{protocol::version};
@@ -40,7 +42,7 @@ struct Behaviour {
     bool slow_scan = false, not_utf8 = false, long_line = false, half_line = false, complain = false;
     bool gpu = false, two_gpus = false, overview = false, no_restore = false;
     std::int64_t more_runs = 0, fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0,
-                 late_hello = 0;
+                 late_hello = 0, slow_overview = 0;
 };
 
 /// Read once from the command line, before anything else looks at it.

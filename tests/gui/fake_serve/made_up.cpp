@@ -5,6 +5,8 @@
 #include "sample_run.h"
 
 #include <QByteArray>
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 
 namespace espalier::test {
@@ -168,33 +170,70 @@ std::vector<Json> long_past() {
     return events;
 }
 
+namespace {
+
+constexpr std::int64_t overview_steps = 1'000'000;
+
+/// A series that goes from one value to the other, from step to step by `leap` up and down about it.
+struct Slope {
+    const char* name;
+    double first, last, leap;
+
+    [[nodiscard]] double at(std::int64_t step) const {
+        const auto stage = static_cast<double>((step - 1) / 10'000); // hundred of them
+        return first + (last - first) * stage / 100 + (step % 2 == 0 ? leap : -leap);
+    }
+};
+
+Json buckets_of(const Slope& slope, std::int64_t first, std::int64_t last, std::int64_t width) {
+    std::vector<float> low, high, mean;
+    for (auto begin = first; begin <= last; begin += width) {
+        const auto end = std::min(begin + width - 1, last);
+        double least = slope.at(begin), most = least, sum = 0;
+        for (auto step = begin; step <= end; ++step) {
+            least = std::min(least, slope.at(step));
+            most = std::max(most, slope.at(step));
+            sum += slope.at(step);
+        }
+        low.push_back(static_cast<float>(least));
+        high.push_back(static_cast<float>(most));
+        mean.push_back(static_cast<float>(sum / static_cast<double>(end - begin + 1)));
+    }
+    const auto text = [](const std::vector<float>& values) {
+        return QByteArray(reinterpret_cast<const char*>(values.data()),
+                          static_cast<qsizetype>(values.size() * sizeof(float)))
+            .toBase64()
+            .toStdString();
+    };
+    return {{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+}
+
+Json overview_of(std::int64_t first, std::int64_t last, std::int64_t width) {
+    Json series;
+    for (const Slope& slope : {Slope{"loss", 2, 0.3, 0.1}, Slope{"accuracy", 0.2, 0.9, 0.1},
+                               Slope{"seconds", 0.01, 0.01, 0}, Slope{"validation.accuracy", 0.2, 0.88, 0.1}})
+        series[slope.name] = buckets_of(slope, first, last, width);
+    return {{"first", first},
+            {"steps", last},
+            {"width", width},
+            {"buckets", (last - first) / width + 1},
+            {"series", std::move(series)}};
+}
+
+} // namespace
+
 Json overview() {
-    constexpr std::size_t buckets = 100;
-    const auto column = [](double first, double last) {
-        std::vector<float> values;
-        for (std::size_t i = 0; i < buckets; ++i)
-            values.push_back(static_cast<float>(first + (last - first) * static_cast<double>(i) / buckets));
-        const QByteArray bytes(reinterpret_cast<const char*>(values.data()),
-                               static_cast<qsizetype>(values.size() * sizeof(float)));
-        return bytes.toBase64().toStdString();
-    };
-    const auto series = [&](double first, double last) {
-        return Json{{"low", column(first - 0.1, last - 0.1)},
-                    {"high", column(first + 0.1, last + 0.1)},
-                    {"mean", column(first, last)}};
-    };
-    return {{"steps", 1000000},
-            {"width", 10000},
-            {"buckets", buckets},
-            {"steps_per_epoch", 1000},
-            {"epochs", 1000},
-            {"best_accuracy", 0.91},
-            {"best_epoch", 777},
-            {"series",
-             {{"loss", series(2, 0.3)},
-              {"accuracy", series(0.2, 0.9)},
-              {"seconds", series(0.01, 0.01)},
-              {"validation.accuracy", series(0.2, 0.88)}}}};
+    Json whole = overview_of(1, overview_steps, 10'000);
+    whole.update(Json{{"steps_per_epoch", 1000}, {"epochs", 1000}, {"best_accuracy", 0.91}, {"best_epoch", 777}});
+    return whole;
+}
+
+Json stretch(const Json& arguments) {
+    const auto first = protocol::whole_at(arguments, "first"), last = protocol::whole_at(arguments, "last");
+    if (first < 1 || last < first || first > overview_steps)
+        throw std::runtime_error("`first` and `last` must be steps of the run, from 1 to 1000000.");
+    const auto end = std::min(last, overview_steps);
+    return overview_of(first, end, (end - first + 1024) / 1024);
 }
 
 } // namespace espalier::test

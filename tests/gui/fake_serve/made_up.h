@@ -17,5 +17,7 @@ namespace espalier::test {
 [[nodiscard]] Json quick_part(Json plan);    ///< what the fit check knows at once
 [[nodiscard]] std::vector<Json> long_past(); ///< all events of a run that went on for weeks
 [[nodiscard]] Json overview();               ///< of a million steps, in a hundred buckets
+/// Of a stretch of these steps, as the request's arguments want it; throws what the error should say.
+[[nodiscard]] Json stretch(const Json& arguments);
 
 } // namespace espalier::test

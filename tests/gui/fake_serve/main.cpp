@@ -88,6 +88,19 @@ void answer_plan(const protocol::Request& request) {
         tell();
 }
 
+/// Later, and then also what nobody waits for any more.
+void answer_stretch(const protocol::Request& request) {
+    const auto tell =
+        [line = protocol::to_message(protocol::Reply{request.id, Kind::answer, stretch(request.arguments)})] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(behaviour.slow_overview));
+            send_line(line);
+        };
+    if (behaviour.slow_overview)
+        std::thread(tell).detach();
+    else
+        tell();
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +119,8 @@ int main(int argc, char** argv) {
             else if (request.name == "scan" && behaviour.slow_scan &&
                      protocol::text_at(request.arguments, "data").starts_with("folder:"))
                 slow_scans.begin(request.id);
+            else if (request.name == "overview")
+                answer_stretch(request);
             else if (request.name == "plan")
                 answer_plan(request);
             else
