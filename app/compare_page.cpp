@@ -195,23 +195,23 @@ void ComparePage::show_curves() {
         const QString name = runs_->facts(i).name;
         const BucketWords words = bucket_words(run->width);
         const QString trained = runs_->is_coarse(i)       ? words.mean
-                                : plots_->smoothing() > 0 ? tr("smoothed %1").arg(plots_->smoothing())
+                                : plots_->smoothing() > 0 ? QStringLiteral("smoothed %1").arg(plots_->smoothing())
                                                           : QString();
-        const auto add = [&](std::size_t plot, const QString& what, const MetricSeries* series, Shape shape,
+        const auto add = [&](std::size_t plot, const char* what, const MetricSeries* series, Shape shape,
                              const QString& values) {
-            curves[plot].push_back(
-                {what, tag_role(tag), series, shape, false, run->clock, name, tag, values, run->keep});
+            curves[plot].push_back({tr(what), tag_role(tag), series, shape, false, run->clock, name, tag,
+                                    QLatin1String(what), values, run->keep});
         };
         if (part_ != Part::validation) {
-            add(0, tr("training"), run->loss, Shape::line, trained);
-            add(1, tr("training"), run->accuracy, Shape::line, trained);
+            add(0, QT_TR_NOOP("training"), run->loss, Shape::line, trained);
+            add(1, QT_TR_NOOP("training"), run->accuracy, Shape::line, trained);
         }
         if (part_ != Part::training) {
-            add(0, tr("validation"), run->validation_loss, Shape::dash, words.mean);
-            add(1, tr("validation"), run->validation_accuracy, Shape::dash, words.mean);
+            add(0, QT_TR_NOOP("validation"), run->validation_loss, Shape::dash, words.mean);
+            add(1, QT_TR_NOOP("validation"), run->validation_accuracy, Shape::dash, words.mean);
         }
-        add(2, tr("of the run"), run->memory, Shape::line, words.greatest);
-        add(3, tr("step"), run->gflops, Shape::line, words.range);
+        add(2, QT_TR_NOOP("of the run"), run->memory, Shape::line, words.greatest);
+        add(3, QT_TR_NOOP("step"), run->gflops, Shape::line, words.range);
     }
     for (std::size_t plot = 0; plot < curves.size(); ++plot)
         plots_->plots()[plot]->set_curves(std::move(curves[plot]));

@@ -176,13 +176,13 @@ std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots, 
         QString smoothed; // the name of the curve that follows its raw values
         for (std::size_t i = 0; i < curves.size(); ++i) {
             const Curve& curve = curves[i];
-            QStringList words{plot->title()};
+            QStringList words{plot->head()};
             if (!curve.run.isEmpty())
                 words.append(curve.run);
             if (curve.shape == Curve::Shape::faint) {
-                smoothed = CsvExport::tr("smoothed");
+                smoothed = QStringLiteral("smoothed");
             } else {
-                words.append(curve.name);
+                words.append(curve.head);
                 if (const QString all = std::exchange(smoothed, QString()); !all.isEmpty() && curve.values.isEmpty())
                     words.append(all);
             }

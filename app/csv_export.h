@@ -60,8 +60,9 @@ private:
 
 enum class CsvExtent { all, visible };
 
-/// The columns of these plots, with all their steps or those in view: of what is smoothed also the raw values. The name
-/// says what a column's values are where they are not those of single steps.
+/// The columns of these plots, their heads the same in every language, so that a script finds them; with all their
+/// steps or those in view: of what is smoothed also the raw values. The name says what a column's values are where they
+/// are not those of single steps.
 [[nodiscard]] std::vector<CsvExport::Column> csv_columns(const std::vector<LivePlot*>& plots, CsvExtent extent);
 
 } // namespace espalier

@@ -2,7 +2,6 @@
 #include "run_overview.h"
 
 #include "event_stream.h"
-#include "words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,8 +92,8 @@ std::array<MetricSeries, memory_parts> memory_of(const Buckets& buckets) {
 BucketWords bucket_words(std::int64_t width) {
     if (width <= 1)
         return {};
-    return {tr("mean of %1 steps").arg(width), tr("least and greatest of %1 steps").arg(width),
-            tr("greatest of %1 steps").arg(width)};
+    const auto of_steps = [width](const char* what) { return QStringLiteral("%1 of %2 steps").arg(what).arg(width); };
+    return {of_steps("mean"), of_steps("least and greatest"), of_steps("greatest")};
 }
 
 RunOverview refined(const RunOverview& whole, const RunOverview& stretch) {

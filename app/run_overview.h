@@ -29,7 +29,8 @@ struct RunOverview {
     std::int64_t best_epoch = 0;
 };
 
-/// What values of an overview are, for the head of a table. Empty where a bucket is a single step.
+/// What values of an overview are, for the head of a table: in English, as all heads. Empty where a bucket is a single
+/// step.
 struct BucketWords {
     QString mean, range, greatest;
 };

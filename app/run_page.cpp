@@ -243,31 +243,34 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
                           const MetricSeries& accuracy, const MetricSeries& smooth_accuracy) {
     using Shape = Curve::Shape;
     const BucketWords words = bucket_words(bucket_width(source));
-    const auto curve = [](const QString& name, Role role, const MetricSeries& series, Shape shape,
-                          const QString& values) {
-        Curve made{name, role, &series, shape};
+    const auto curve = [](const char* name, Role role, const MetricSeries& series, Shape shape, const QString& values) {
+        Curve made{name ? tr(name) : QString(), role, &series, shape};
+        made.head = QLatin1String(name);
         made.values = values;
         return made;
     };
     plots_->loss()->set_curves(
-        {curve({}, Role::series1, loss, Shape::faint, words.range),
-         curve(tr("train"), Role::series1, smooth_loss, Shape::line, words.mean),
-         curve(tr("validation"), Role::series2, source.validation_loss, Shape::dash, words.mean)});
+        {curve(nullptr, Role::series1, loss, Shape::faint, words.range),
+         curve(QT_TR_NOOP("train"), Role::series1, smooth_loss, Shape::line, words.mean),
+         curve(QT_TR_NOOP("validation"), Role::series2, source.validation_loss, Shape::dash, words.mean)});
     plots_->accuracy()->set_curves(
-        {curve({}, Role::series1, accuracy, Shape::faint, words.range),
-         curve(tr("train"), Role::series1, smooth_accuracy, Shape::line, words.mean),
-         curve(tr("validation"), Role::series2, source.validation_accuracy, Shape::dash, words.mean)});
-    std::vector<Curve> memory{curve(tr("workspace"), Role::series2, source.memory[3], Shape::area, words.greatest),
-                              curve(tr("activations"), Role::series3, source.memory[2], Shape::area, words.greatest),
-                              curve(tr("optimizer"), Role::series4, source.memory[1], Shape::area, words.greatest),
-                              curve(tr("weights"), Role::series1, source.memory[0], Shape::area, words.greatest),
-                              curve(tr("process"), Role::hint, source.process, Shape::dash, words.mean)};
+        {curve(nullptr, Role::series1, accuracy, Shape::faint, words.range),
+         curve(QT_TR_NOOP("train"), Role::series1, smooth_accuracy, Shape::line, words.mean),
+         curve(QT_TR_NOOP("validation"), Role::series2, source.validation_accuracy, Shape::dash, words.mean)});
+    std::vector<Curve> memory{
+        curve(QT_TR_NOOP("workspace"), Role::series2, source.memory[3], Shape::area, words.greatest),
+        curve(QT_TR_NOOP("activations"), Role::series3, source.memory[2], Shape::area, words.greatest),
+        curve(QT_TR_NOOP("optimizer"), Role::series4, source.memory[1], Shape::area, words.greatest),
+        curve(QT_TR_NOOP("weights"), Role::series1, source.memory[0], Shape::area, words.greatest),
+        curve(QT_TR_NOOP("process"), Role::hint, source.process, Shape::dash, words.mean)};
     if (run_->on_gpu()) // where the images may be beside the network
-        memory.insert(memory.begin(), curve(tr("data"), Role::hint, source.memory[4], Shape::area, words.greatest));
+        memory.insert(memory.begin(),
+                      curve(QT_TR_NOOP("data"), Role::hint, source.memory[4], Shape::area, words.greatest));
     plots_->memory()->set_curves(std::move(memory));
-    std::vector<Curve> arithmetic{curve(tr("step"), Role::series1, source.gflops, Shape::line, words.range)};
+    std::vector<Curve> arithmetic{curve(QT_TR_NOOP("step"), Role::series1, source.gflops, Shape::line, words.range)};
     if (run_->on_gpu()) {
-        arithmetic.push_back(curve(tr("utilisation"), Role::series3, source.utilisation, Shape::dash, words.mean));
+        arithmetic.push_back(
+            curve(QT_TR_NOOP("utilisation"), Role::series3, source.utilisation, Shape::dash, words.mean));
         arithmetic.back().of_whole = true;
     }
     plots_->gflops()->set_curves(std::move(arithmetic));

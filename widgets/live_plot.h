@@ -38,6 +38,7 @@ struct Curve {
     const StepClock* clock = nullptr; ///< of another run than the plot's
     QString run = {};                 ///< its name, where a plot shows several
     int tag = 0;                      ///< a number on the curve, which tells it from the others without colour; 0: none
+    QString head = {};                ///< its name in a table: the same in every language
     QString values = {};              ///< what its values are where they are not each step's own, for a table
     std::shared_ptr<const void> keep = {}; ///< has a series live on that is replaced while it is written
 };
@@ -64,13 +65,15 @@ public:
     void set_note(const QString& text); ///< at the right of the header; values under the crosshair take its place
     [[nodiscard]] QString note() const; ///< what stands there now
     void set_title(const QString& title);
-    void set_empty_text(const QString& text); ///< a sentence shown while there is no value
+    void set_head(const QString& head) { head_ = head; } ///< the plot's name in a table, in every language
+    void set_empty_text(const QString& text);            ///< a sentence shown while there is no value
     void set_crosshair(std::optional<double> position);
     /// Puts a control at the right end of the header, before the plot's menu.
     void add_option(QWidget* control);
 
     [[nodiscard]] bool is_logarithmic() const { return logarithmic_; }
     [[nodiscard]] const QString& title() const { return title_; }
+    [[nodiscard]] const QString& head() const { return head_; }
     [[nodiscard]] const std::vector<Curve>& curves() const { return curves_; }
     [[nodiscard]] const StepClock* clock() const { return clock_; }
     /// The visible steps of a curve.
@@ -116,7 +119,7 @@ private:
     [[nodiscard]] const StepClock* clock_of(const Curve& curve) const { return curve.clock ? curve.clock : clock_; }
     [[nodiscard]] bool pointer_event(QEvent* event);
 
-    QString title_;
+    QString title_, head_;
     Measure measure_;
     QCustomPlot* plot_;
     PlotHeader* header_;

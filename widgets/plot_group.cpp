@@ -31,6 +31,10 @@ QPushButton* option(const QString& text, const QString& help) {
 PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
     plots_ = {new LivePlot(tr("Loss"), Measure::plain), new LivePlot(tr("Accuracy"), Measure::percent),
               new LivePlot(tr("Memory"), Measure::bytes), new LivePlot(tr("GFLOPS"), Measure::count)};
+    loss()->set_head(QStringLiteral("Loss"));
+    accuracy()->set_head(QStringLiteral("Accuracy"));
+    memory()->set_head(QStringLiteral("Memory"));
+    gflops()->set_head(QStringLiteral("GFLOPS"));
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(8);

@@ -643,18 +643,6 @@
         <source>%1 · %2 of memory</source>
         <translation>%1 · 内存 %2</translation>
     </message>
-    <message>
-        <source>mean of %1 steps</source>
-        <translation>%1 步的平均值</translation>
-    </message>
-    <message>
-        <source>least and greatest of %1 steps</source>
-        <translation>%1 步的最小值与最大值</translation>
-    </message>
-    <message>
-        <source>greatest of %1 steps</source>
-        <translation>%1 步的最大值</translation>
-    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -854,10 +842,6 @@
     <message>
         <source>%1: only settings that differ stand here</source>
         <translation>%1：这里只列出不同的设置</translation>
-    </message>
-    <message>
-        <source>smoothed %1</source>
-        <translation>平滑 %1</translation>
     </message>
     <message>
         <source>The steps of %1 did not come: %2</source>
@@ -1137,10 +1121,6 @@
     <message>
         <source>%1 could not be written: %2</source>
         <translation>无法写入 %1：%2</translation>
-    </message>
-    <message>
-        <source>smoothed</source>
-        <translation>平滑</translation>
     </message>
 </context>
 <context>

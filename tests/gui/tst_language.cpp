@@ -3,6 +3,8 @@
 // language, and every text has its room. Run once for each language (tests/gui/CMakeLists.txt sets the locale).
 #include "compare_page.h"
 #include "language.h"
+#include "plot_exports.h"
+#include "plot_group.h"
 #include "translation_file.h"
 #include "watched_test.h"
 #include "window_driver.h"
@@ -224,6 +226,42 @@ private slots:
         QCOMPARE(Settings::language_in(file), Language::chinese);
         WindowDriver again(engine, {QStringLiteral("serve")}, file);
         QVERIFY(again.find<QAction>(QStringLiteral("language-zh_CN"))->isChecked());
+    }
+
+    /// A script that reads the tables finds their columns, whoever has exported them.
+    void heads_of_tables_are_the_same_in_every_language() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        const auto head_of = [&](PlotExports* exports, const std::array<LivePlot*, 4>& plots, const char* name) {
+            QFile table(folder.filePath(QLatin1String(name)));
+            exports->write({plots.begin(), plots.end()}, table.fileName());
+            const bool done = QTest::qWaitFor([&] { return table.exists(); });
+            return done && table.open(QIODevice::ReadOnly) ? QString::fromUtf8(table.readLine()) : QString();
+        };
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 3);
+        const auto click = [&](int row, Qt::KeyboardModifiers modifiers) {
+            QTest::mouseClick(list->viewport(), Qt::LeftButton, modifiers,
+                              list->visualItemRect(list->item(row)).center());
+        };
+        click(1, Qt::NoModifier);
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        QCOMPARE(head_of(driver.window->run_page()->exports(), driver.window->run_page()->plots()->plots(), "one.csv"),
+                 QStringLiteral("step,epoch,seconds,Loss,Loss train smoothed,Loss validation,Accuracy,Accuracy train "
+                                "smoothed,Accuracy validation,Memory workspace,Memory activations,Memory optimizer,"
+                                "Memory weights,Memory process,GFLOPS step\n"));
+        click(0, Qt::ControlModifier);
+        auto* page = driver.window->compare_page();
+        QTRY_VERIFY(page->runs().size() == 2 && page->runs().curves(0));
+        const QString head = head_of(page->exports(), page->plots()->plots(), "compared.csv");
+        QVERIFY2(head.startsWith(QStringLiteral("step,Loss weeks-3 training (mean of 10000 steps),Loss weeks-3 "
+                                                "validation (mean of 10000 steps),Loss quick-1 training (smoothed "
+                                                "0.9),Loss quick-1 validation,Accuracy weeks-3 training")),
+                 qPrintable(head));
+        QVERIFY2(head.contains(QStringLiteral("Memory weeks-3 of the run (greatest of 10000 steps),")),
+                 qPrintable(head));
+        QVERIFY2(head.contains(QStringLiteral("GFLOPS weeks-3 step (least and greatest of 10000 steps),")),
+                 qPrintable(head));
     }
 
     void nothing_was_asked_for_in_vain() {
