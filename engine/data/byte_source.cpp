@@ -157,6 +157,15 @@ void check_regular_file(const std::filesystem::path& path) {
         throw DataError("'" + path.string() + "' is a pipe or a device, but a regular file was expected.");
 }
 
+void check_folder(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error))
+        throw DataError("There is no folder '" + path.string() +
+                        "'. Check how it is written, and that the disk is there on which it lies.");
+    if (const std::filesystem::directory_iterator first(path, error); error)
+        throw DataError("The folder '" + path.string() + "' cannot be read: " + error.message() + ".");
+}
+
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path) { return std::make_unique<FileSource>(path); }
 
 std::vector<std::uint8_t> file_bytes(const std::filesystem::path& path, std::size_t most) {

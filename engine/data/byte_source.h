@@ -23,6 +23,8 @@ public:
 
 /// Throws DataError if the path is a folder, a pipe or a device: opening one could wait for ever.
 void check_regular_file(const std::filesystem::path& path);
+/// Throws DataError if there is no folder of that name, or it cannot be read.
+void check_folder(const std::filesystem::path& path);
 
 /// Throws DataError if the file cannot be opened, and as check_regular_file.
 [[nodiscard]] std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path);

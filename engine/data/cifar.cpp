@@ -89,8 +89,7 @@ MemoryPart read_cifar_file(ByteSource& source, const std::string& name, std::siz
 std::shared_ptr<const Dataset> open_cifar(fs::path folder, DatasetInfo info) {
     const auto variant = variant_of(info.kind);
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored))
-        throw DataError("There is no folder '" + folder.string() + "'.");
+    check_folder(folder);
     if (!fs::exists(folder / variant.train[0], ignored) && fs::is_directory(folder / variant.archive_folder, ignored))
         folder /= variant.archive_folder;
     if (!fs::exists(folder / variant.train[0], ignored))

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/user_folders.h"
 #include "data/builtin.h"
+#include "data/byte_source.h"
 #include "data/cifar.h"
 #include "data/csv_listing.h"
 #include "data/idx.h"
@@ -16,7 +17,9 @@
 namespace espalier {
 namespace {
 
-std::shared_ptr<const Dataset> open_fashion_mnist(const std::string& spec, std::vector<BadFile>* bad) {
+constexpr std::string_view idx_option = ",classes="; // behind the folder
+
+std::filesystem::path fashion_mnist_folder() {
     const auto named = environment("ESPALIER_FASHION_MNIST");
     const std::filesystem::path folder = named.empty() ? "/usr/share/datasets/fashion-mnist" : named;
     std::error_code ignored;
@@ -24,18 +27,22 @@ std::shared_ptr<const Dataset> open_fashion_mnist(const std::string& spec, std::
         throw DataError("There is no Fashion-MNIST in '" + folder.string() +
                         "'. Install it (Debian, Ubuntu: apt install dataset-fashion-mnist) or name its folder in "
                         "ESPALIER_FASHION_MNIST.");
-    return open_idx_folder(
-        folder, {.spec = spec, .kind = "fashion-mnist", .classes = fashion_mnist_classes(), .image = {}}, bad);
+    return folder;
+}
+
+std::shared_ptr<const Dataset> open_fashion_mnist(const std::string& spec, std::vector<BadFile>* bad) {
+    return open_idx_folder(fashion_mnist_folder(),
+                           {.spec = spec, .kind = "fashion-mnist", .classes = fashion_mnist_classes(), .image = {}},
+                           bad);
 }
 
 /// "DIR" or "DIR,classes=N".
 std::shared_ptr<const Dataset> open_idx(const std::string& spec, std::string folder, std::vector<BadFile>* bad) {
     DatasetInfo info{.spec = spec, .kind = "idx", .classes = {}, .image = {}};
-    constexpr std::string_view option = ",classes=";
-    if (const auto at = folder.rfind(option); at != std::string::npos) {
+    if (const auto at = folder.rfind(idx_option); at != std::string::npos) {
         const char* end = folder.data() + folder.size();
         int count = 0;
-        const auto [read_to, error] = std::from_chars(folder.data() + at + option.size(), end, count);
+        const auto [read_to, error] = std::from_chars(folder.data() + at + idx_option.size(), end, count);
         if (error != std::errc() || read_to != end || count < 1 || count > 256)
             throw ConfigError("The number of classes of '" + spec + "' must be 1 to 256.");
         for (int i = 0; i < count; ++i)
@@ -43,6 +50,23 @@ std::shared_ptr<const Dataset> open_idx(const std::string& spec, std::string fol
         folder.erase(at);
     }
     return open_idx_folder(folder, std::move(info), bad);
+}
+
+struct SpecParts {
+    std::string kind, rest; ///< before and behind the first colon
+};
+
+SpecParts parts_of(const std::string& spec) {
+    const auto colon = spec.find(':');
+    return {spec.substr(0, colon), colon == std::string::npos ? std::string() : spec.substr(colon + 1)};
+}
+
+[[noreturn]] void refuse(const std::string& spec) {
+    std::error_code ignored;
+    const std::string hint = std::filesystem::is_directory(spec, ignored)
+                                 ? "It is a folder: if a folder for each class lies in it, write folder:" + spec + ". "
+                                 : "";
+    throw ConfigError("'" + spec + "' is no data set. " + hint + "These can be read:\n" + dataset_specs_text());
 }
 
 } // namespace
@@ -64,9 +88,7 @@ std::string ImageShape::text() const {
 }
 
 std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenOptions& options) {
-    const auto colon = spec.find(':');
-    const auto kind = spec.substr(0, colon);
-    const auto rest = colon == std::string::npos ? std::string() : spec.substr(colon + 1);
+    const auto [kind, rest] = parts_of(spec);
     if (spec == "builtin")
         return open_builtin();
     if (spec == "fashion-mnist")
@@ -83,11 +105,27 @@ std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenO
         return open_idx(spec, rest, options.bad);
     if (kind == "synthetic" && !rest.empty())
         return make_synthetic(parse_synthetic(rest));
-    std::error_code ignored;
-    const std::string hint = std::filesystem::is_directory(spec, ignored)
-                                 ? "It is a folder: if a folder for each class lies in it, write folder:" + spec + ". "
-                                 : "";
-    throw ConfigError("'" + spec + "' is no data set. " + hint + "These can be read:\n" + dataset_specs_text());
+    refuse(spec);
+}
+
+void check_dataset_is_there(const std::string& spec) {
+    const auto [kind, rest] = parts_of(spec);
+    if (spec == "builtin")
+        return;
+    if (spec == "fashion-mnist")
+        (void)fashion_mnist_folder();
+    else if (rest.empty())
+        refuse(spec);
+    else if (kind == "folder" || kind == "cifar10" || kind == "cifar100")
+        check_folder(rest);
+    else if (kind == "idx")
+        check_folder(rest.substr(0, rest.rfind(idx_option)));
+    else if (kind == "csv")
+        (void)open_file(rest);
+    else if (kind == "synthetic")
+        (void)parse_synthetic(rest);
+    else
+        refuse(spec);
 }
 
 std::string with_absolute_path(const std::string& spec) {

@@ -129,6 +129,10 @@ struct OpenOptions {
 /// null if nothing is left.
 [[nodiscard]] std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenOptions& options = {});
 
+/// What can be told in a moment, without a look at any image: throws as open_dataset if SPEC cannot be understood, or
+/// its folder or file is not there.
+void check_dataset_is_there(const std::string& spec);
+
 /// SPEC with the path in it made absolute, so that it means the same wherever a run is resumed.
 [[nodiscard]] std::string with_absolute_path(const std::string& spec);
 

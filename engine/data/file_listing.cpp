@@ -2,6 +2,7 @@
 #include "data/file_listing.h"
 
 #include "base/error.h"
+#include "data/byte_source.h"
 
 #include <algorithm>
 #include <set>
@@ -173,9 +174,7 @@ bool has_image_name(const fs::path& path) {
 }
 
 FileListing list_image_folder(const fs::path& folder, const WorkWatch& watch) {
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored))
-        throw DataError("There is no folder '" + folder.string() + "'.");
+    check_folder(folder);
     FileListing listing;
     Walk walk(listing, watch);
     const auto folders = find_classes(folder, walk, listing);

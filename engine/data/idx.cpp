@@ -199,9 +199,7 @@ MemoryPart open_part(const std::filesystem::path& folder, const std::string& pre
 
 std::shared_ptr<const Dataset> open_idx_folder(const std::filesystem::path& folder, DatasetInfo info,
                                                std::vector<BadFile>* bad) {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored))
-        throw DataError("There is no folder '" + folder.string() + "'.");
+    check_folder(folder);
     if (info.classes.empty())
         info.classes = read_class_names(folder);
     if (info.classes.empty())

@@ -83,7 +83,7 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
         config["name"] = name;
     const bool queue = flag_argument(arguments, "queue");
     empty_trash(context.runs_root);
-    const auto run = prepare_run(config, context.runs_root);
+    const auto run = prepare_run(config, queue ? Begins::later : Begins::now, context.runs_root);
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
 }

@@ -2,6 +2,7 @@
 #include "worker/run_launcher.h"
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "train/resume.h"
 #include "worker/event_files.h"
 #include "worker/protocol.h"
@@ -35,9 +36,12 @@ bool has_ended(const RunFolder& run) {
 
 } // namespace
 
-RunFolder prepare_run(const Json& config, const std::filesystem::path& root, const std::filesystem::path& out) {
+RunFolder prepare_run(const Json& config, Begins begins, const std::filesystem::path& root,
+                      const std::filesystem::path& out) {
     const auto whole = RunConfig::from_json(config);
     check_run_name(whole.name);
+    if (begins == Begins::now)
+        check_dataset_is_there(whole.data);
     auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
                            : RunFolder::create_at(out);
     try {

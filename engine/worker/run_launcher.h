@@ -9,9 +9,13 @@
 
 namespace espalier {
 
+/// When a run begins: the data set of one that waits may come until its turn does.
+enum class Begins { now, later };
+
 /// Makes the folder of a new run with its whole config.json; `out` empty: a new folder in `root`. Throws ConfigError
-/// for a bad configuration or name, Error if the folder cannot be made.
-[[nodiscard]] RunFolder prepare_run(const Json& config, const std::filesystem::path& root,
+/// for a bad configuration or name, DataError if the run begins now and its data set is not there, Error if the folder
+/// cannot be made. None is left then.
+[[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const std::filesystem::path& root,
                                     const std::filesystem::path& out = {});
 
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,

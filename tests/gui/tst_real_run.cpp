@@ -7,6 +7,7 @@
 #include "window_driver.h"
 
 #include <QAction>
+#include <QComboBox>
 #include <QDir>
 #include <QDirIterator>
 #include <QInputDialog>
@@ -101,6 +102,22 @@ class TestRealRun : public WatchedTest {
     Q_OBJECT
 
 private slots:
+    void a_start_without_its_data_is_told_and_leaves_no_run() {
+        const RealRuns runs;
+        WindowDriver driver = open_window();
+        QVERIFY(driver.click(QStringLiteral("preset-quick"), 20000));
+        auto* data = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
+        data->selectAll();
+        QTest::keyClicks(data, QStringLiteral("folder:/nowhere"));
+        QVERIFY(driver.click(QStringLiteral("start"), 20000));
+        auto* start = driver.find<QAbstractButton>(QStringLiteral("start"));
+        QTRY_VERIFY_WITH_TIMEOUT(start->toolTip().contains(QStringLiteral("There is no folder '/nowhere'. Check")),
+                                 20000);
+        QVERIFY(start->isEnabled() && start->isVisible()); // the form stays
+        QCOMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 0);
+        QCOMPARE(RealRuns::list(), Json::array());
+    }
+
     void a_run_from_click_to_files() {
         const RealRuns runs;
         QString path;

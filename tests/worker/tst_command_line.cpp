@@ -80,6 +80,45 @@ private Q_SLOTS:
         QVERIFY(code == 0 || !finished.errors.isEmpty() || !finished.output.isEmpty());
     }
 
+    /// What cannot begin is an error in words, and leaves nothing in the list of runs; what waits may find its data
+    /// later.
+    void a_run_that_cannot_begin_leaves_no_folder_data() {
+        QTest::addColumn<QString>("data");
+        QTest::addColumn<int>("code");
+        QTest::newRow("no folder of classes") << "folder:/nowhere/flowers" << 3;
+        QTest::newRow("no folder of IDX files") << "idx:/nowhere,classes=10" << 3;
+        QTest::newRow("no folder of CIFAR") << "cifar10:/nowhere" << 3;
+        QTest::newRow("no table") << "csv:/nowhere/images.csv" << 3;
+        QTest::newRow("a file for a folder") << "folder:" ESPALIER_SCHEMA << 3;
+        QTest::newRow("no data set") << "flowers" << 2;
+        QTest::newRow("made up wrongly") << "synthetic:0x0x0,2,128" << 2;
+    }
+    void a_run_that_cannot_begin_leaves_no_folder() {
+        QFETCH(QString, data);
+        QFETCH(int, code);
+        const QDir runs(folder_.filePath("none"));
+        const QStringList start{"run", "--preset", "quick", "--set", "data=" + data, "--runs", runs.path()};
+        const auto refused = run(start);
+        QCOMPARE(refused.code, code);
+        QVERIFY2(refused.errors.contains(code == 3 ? "heck " : "synthetic:"), refused.errors);
+        QVERIFY2(!refused.output.contains("Run folder"), refused.output);
+        QVERIFY(runs.isEmpty());
+        const QString out = folder_.filePath("named");
+        QCOMPARE(run({"run", "--preset", "quick", "--set", "data=" + data, "--out", out}).code, code);
+        QVERIFY(!QFile::exists(out));
+    }
+
+    void a_run_that_waited_keeps_its_record() {
+        const QDir runs(folder_.filePath("waited"));
+        QCOMPARE(
+            run({"run", "--preset", "quick", "--set", "data=folder:/nowhere", "--runs", runs.path(), "--queue"}).code,
+            3);
+        const auto listed = Json::parse(run({"runs", "--runs", runs.path(), "--json"}).output.toStdString()).at("runs");
+        QCOMPARE(listed.size(), std::size_t{1});
+        QCOMPARE(listed[0].at("state"), Json("failed"));
+        QVERIFY(listed[0].at("reason").get<std::string>().find("/nowhere") != std::string::npos);
+    }
+
     void a_run_in_a_pipe_prints_plain_lines() {
         const auto out = folder_.filePath("plain");
         const auto finished = run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=2", "--out", out});

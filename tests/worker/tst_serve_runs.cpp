@@ -33,6 +33,21 @@ class TestServeRuns : public QObject {
     const SchemaCheck schema_{ESPALIER_SCHEMA};
 
 private Q_SLOTS:
+    void a_start_without_its_data_is_refused_unless_it_waits() {
+        const QTemporaryDir runs;
+        ServeProcess serve(runs.path());
+        auto config = tiny_config(2);
+        config["data"] = "folder:/nowhere";
+        const auto error = serve.get("start", {{"config", config}}).value("error", Json::object());
+        QCOMPARE(error.value("code", 0), 3);
+        QVERIFY(error.value("text", "").find("There is no folder '/nowhere'. Check") == 0);
+        QCOMPARE(serve.get("runs").at("runs"), Json::array());
+        const auto path = serve.get("start", {{"config", config}, {"queue", true}}).value("path", "");
+        QVERIFY(!path.empty());
+        QTRY_COMPARE_WITH_TIMEOUT(state_of(path), std::string("failed"), patient);
+        QCOMPARE(serve.get("runs").at("runs").size(), std::size_t{1});
+    }
+
     void a_run_is_started_followed_and_found() {
         ServeProcess serve(runs_.path());
         const auto started = serve.get("start", {{"config", tiny_config(2)}, {"name", "tiny"}});

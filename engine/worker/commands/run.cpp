@@ -81,7 +81,8 @@ void add_run_commands(CLI::App& app, Action& chosen) {
             auto config = options->config.config();
             if (!options->name.empty())
                 config["name"] = options->name;
-            const auto folder = prepare_run(config, options->out.empty() ? runs_root(options->runs) : "", options->out);
+            const auto folder = prepare_run(config, options->queue ? Begins::later : Begins::now,
+                                            options->out.empty() ? runs_root(options->runs) : "", options->out);
             tell_folder(folder, options->json);
             return supervise(folder, options->queue, how_to_show(options->json));
         };
