@@ -33,7 +33,7 @@ namespace {
 constexpr double evaluated_unasked = 10000; ///< images; more are evaluated when a person wants it
 constexpr int images_at_once = 60;
 enum CheckpointChoice { best_choice, last_choice };
-enum Page { classes_page, images_page, prediction_page };
+enum Page { classes_page, images_page, prediction_page, no_details_page };
 
 QString part_title(const QString& part) {
     return part == u"test"         ? ResultsView::tr("Test images")
@@ -62,11 +62,13 @@ QLabel* quiet_label(const char* name) {
 
 ResultsView::ResultsView(QWidget* parent)
     : QWidget(parent), outer_(new QStackedWidget), empty_words_(new QLabel),
-      checkpoint_now_(new QPushButton(tr("Write a checkpoint now"))), checkpoint_(new ChoiceBox), part_(new ChoiceBox),
+      checkpoint_now_(new QPushButton(tr("Write a checkpoint now"))), resume_(new QPushButton),
+      curves_(new QPushButton(tr("Show the curves"))), checkpoint_(new ChoiceBox), part_(new ChoiceBox),
       summary_(new QLabel), again_(new QPushButton(tr("Evaluate again"))), confusion_(new ConfusionPanel),
-      tabs_(new QTabBar), pages_(new QStackedWidget), classes_(new ClassTable), class_words_(quiet_label("classWords")),
-      images_(new ImageGrid), image_words_(quiet_label("imageWords")), hardest_(new QPushButton(tr("Hardest images"))),
-      prediction_(new PredictionPanel) {
+      tabs_(new QTabBar), pages_(new QStackedWidget), details_words_(new QLabel),
+      details_evaluate_(new QPushButton(tr("Evaluate"))), classes_(new ClassTable),
+      class_words_(quiet_label("classWords")), images_(new ImageGrid), image_words_(quiet_label("imageWords")),
+      hardest_(new QPushButton(tr("Hardest images"))), prediction_(new PredictionPanel) {
     checkpoint_->addItem(tr("Best checkpoint"), QStringLiteral("best"));
     checkpoint_->addItem(tr("Last checkpoint"), QStringLiteral("last"));
     checkpoint_->setObjectName(QStringLiteral("resultsCheckpoint"));
@@ -126,6 +128,9 @@ ResultsView::ResultsView(QWidget* parent)
     connect(prediction_, &PredictionPanel::image_dropped, this, &ResultsView::predict);
     connect(checkpoint_now_, &QPushButton::clicked, this,
             [this] { emit action_requested(QStringLiteral("checkpoint")); });
+    connect(resume_, &QPushButton::clicked, this, [this] { emit action_requested(QStringLiteral("resume")); });
+    connect(curves_, &QPushButton::clicked, this, &ResultsView::curves_wanted);
+    connect(details_evaluate_, &QPushButton::clicked, this, [this] { ask(-1, stage_ == Stage::known); });
     clear_results();
 }
 
@@ -134,8 +139,33 @@ QWidget* ResultsView::make_empty() {
     page->setProperty("card", true);
     empty_words_->setObjectName(QStringLiteral("resultsEmpty"));
     checkpoint_now_->setObjectName(QStringLiteral("resultsCheckpointNow"));
-    lay_out_empty(*page, *empty_words_, {checkpoint_now_});
+    resume_->setProperty("kind", "primary");
+    resume_->setObjectName(QStringLiteral("resultsResume"));
+    curves_->setObjectName(QStringLiteral("resultsCurves"));
+    lay_out_empty(*page, *empty_words_, {checkpoint_now_, resume_, curves_});
     return page;
+}
+
+QWidget* ResultsView::make_details_empty() {
+    auto* page = new QWidget;
+    details_words_->setObjectName(QStringLiteral("detailsEmpty"));
+    details_evaluate_->setObjectName(QStringLiteral("detailsEvaluate"));
+    lay_out_empty(*page, *details_words_, {details_evaluate_});
+    return page;
+}
+
+/// Classes and images are there after an evaluation; until then stands there what brings them.
+void ResultsView::show_details() {
+    const int tab = tabs_->currentIndex();
+    const bool known = stage_ == Stage::known, no_images = known && tab == images_page && !image_fault_.isEmpty();
+    const bool empty = tab != prediction_page && (!known || no_images);
+    details_words_->setText(no_images ? image_fault_
+                            : tab == classes_page
+                                ? tr("Precision and recall of each class stand here after an evaluation.")
+                                : tr("The hardest images, and those of a cell, stand here after an evaluation."));
+    details_evaluate_->setText(no_images ? tr("Evaluate again") : tr("Evaluate"));
+    details_evaluate_->setVisible(stage_ == Stage::unknown || no_images);
+    pages_->setCurrentIndex(empty ? no_details_page : tab);
 }
 
 QWidget* ResultsView::make_details() {
@@ -184,7 +214,8 @@ QWidget* ResultsView::make_details() {
     pages_->addWidget(class_page);
     pages_->addWidget(image_page);
     pages_->addWidget(prediction_);
-    connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
+    pages_->addWidget(make_details_empty());
+    connect(tabs_, &QTabBar::currentChanged, this, &ResultsView::show_details);
     auto* inside = new QVBoxLayout;
     inside->setSpacing(4);
     inside->addWidget(tabs_);
@@ -208,11 +239,12 @@ void ResultsView::show_run(RunModel* run) {
 
 void ResultsView::clear_results() {
     emit images_cancelled();
+    image_fault_.clear();
     confusion_->set_counts({});
     classes_->set_rows({});
     images_->set_images({}, 0);
-    class_words_->setText(tr("Precision and recall of each class stand here after an evaluation."));
-    image_words_->setText(tr("The hardest images, and those of a cell, stand here after an evaluation."));
+    class_words_->clear();
+    image_words_->clear();
     summary_->clear();
     part_->setVisible(part_->count() > 1);
     hardest_->setEnabled(false);
@@ -225,16 +257,8 @@ void ResultsView::refresh() {
         return;
     has_checkpoint_ = run_->checkpoint().has_value();
     outer_->setCurrentIndex(has_checkpoint_ ? 1 : 0);
-    if (!has_checkpoint_) {
-        const bool trains = run_->state() == RunState::running;
-        empty_words_->setText(is_active(run_->state())
-                                  ? tr("There is no checkpoint yet: what the network has learned can be looked at "
-                                       "after the first epoch.")
-                                  : tr("The run ended before it had written a checkpoint: there is nothing to look "
-                                       "at. Resume it to train on."));
-        checkpoint_now_->setVisible(trains);
-        return;
-    }
+    if (!has_checkpoint_)
+        return show_empty();
     const bool has_best = run_->best_accuracy().has_value(); // from the first evaluation on
     if (auto* choices = qobject_cast<QStandardItemModel*>(checkpoint_->model()))
         choices->item(best_choice)->setEnabled(has_best);
@@ -246,6 +270,21 @@ void ResultsView::refresh() {
     if (!chosen_)
         checkpoint_->setCurrentIndex(has_best ? best_choice : last_choice);
     ask(over ? evaluated_unasked : 0);
+}
+
+void ResultsView::show_empty() {
+    const RunState state = run_->state();
+    const bool waits = state == RunState::queued, over = !is_active(state);
+    empty_words_->setText(
+        waits ? tr("The run waits in the queue: there is nothing to look at before it has trained.")
+        : over
+            ? tr("The run ended before it had written a checkpoint: there is nothing to look at. Resume it to "
+                 "train on.")
+            : tr("There is no checkpoint yet: what the network has learned can be looked at after the first epoch."));
+    checkpoint_now_->setVisible(state == RunState::running);
+    resume_->setVisible(waits || over);
+    resume_->setText(waits ? tr("Begin now") : tr("Resume"));
+    curves_->setVisible(!waits && !over && state != RunState::running);
 }
 
 Json ResultsView::question() const {
@@ -271,7 +310,9 @@ void ResultsView::ask(double most, bool again) {
 }
 
 void ResultsView::set_stage(Stage stage, const QString& words) {
+    stage_ = stage;
     confusion_->set_stage(stage, words);
+    show_details();
     again_->setVisible(stage == Stage::known);
 }
 
@@ -336,6 +377,8 @@ void ResultsView::ask_images(const Shown& shown, std::int64_t first) {
         return;
     shown_ = shown;
     appending_ = first > 0;
+    image_fault_.clear();
+    show_details();
     if (!appending_) {
         shown_total_ = 1; // "fetching" stands there meanwhile
         images_->set_images({}, shown_total_);
@@ -377,11 +420,12 @@ void ResultsView::show_images(const Json& answer) {
 }
 
 void ResultsView::show_images_error(const QString& text) {
-    if (appending_)
-        images_->give_up_more(); // those that are there stay
-    else
-        images_->set_images({}, 0);
     image_words_->setText(text);
+    if (appending_)
+        return images_->give_up_more(); // those that are there stay
+    images_->set_images({}, 0);
+    image_fault_ = text;
+    show_details();
 }
 
 void ResultsView::choose_image() {

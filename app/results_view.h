@@ -51,6 +51,7 @@ signals:
     void prediction_wanted(const Json& arguments);
     void prediction_cancelled(); ///< and the preview of its image
     void preview_wanted(const QString& file);
+    void curves_wanted();                          ///< to look at until there is something here
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
 private:
@@ -62,6 +63,9 @@ private:
 
     QWidget* make_empty();
     QWidget* make_details();
+    QWidget* make_details_empty();
+    void show_empty();
+    void show_details();
     void set_stage(Stage stage, const QString& words);
     [[nodiscard]] Json question() const;
     void ask(double most, bool again = false);
@@ -81,7 +85,7 @@ private:
 
     QStackedWidget* outer_;
     QLabel* empty_words_;
-    QPushButton* checkpoint_now_;
+    QPushButton *checkpoint_now_, *resume_, *curves_;
     QComboBox* checkpoint_;
     QComboBox* part_;
     QLabel* summary_;
@@ -89,6 +93,10 @@ private:
     ConfusionPanel* confusion_;
     QTabBar* tabs_;
     QStackedWidget* pages_;
+    QLabel* details_words_; ///< in the place of classes and images that are not known
+    QPushButton* details_evaluate_;
+    Stage stage_ = Stage::unknown;
+    QString image_fault_; ///< why there are no images after an evaluation
     ClassTable* classes_;
     QLabel* class_words_;
     ImageGrid* images_;

@@ -127,6 +127,7 @@ RunPage::RunPage(QWidget* parent)
             [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
     pages_->addWidget(results_);
     connect(results_, &ResultsView::action_requested, this, &RunPage::action_requested);
+    connect(results_, &ResultsView::curves_wanted, this, [this] { show_tab(live_tab); });
     pages_->addWidget(carded(log_));
     connect(tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
     connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] ResultsView* results() const { return results_; }
     [[nodiscard]] NotesPanel* notes() const; ///< of the run, in Setup
 
-    static constexpr int results_tab = 4;
+    static constexpr int live_tab = 0, results_tab = 4;
 
 signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them

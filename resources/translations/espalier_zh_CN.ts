@@ -2283,6 +2283,26 @@ A click offers to take it back.</source>
         <source>All files (*)</source>
         <translation>所有文件 (*)</translation>
     </message>
+    <message>
+        <source>Show the curves</source>
+        <translation>查看曲线</translation>
+    </message>
+    <message>
+        <source>Evaluate</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>The run waits in the queue: there is nothing to look at before it has trained.</source>
+        <translation>该运行在队列中等待：训练之前没有可查看的内容。</translation>
+    </message>
+    <message>
+        <source>Begin now</source>
+        <translation>立即开始</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunActions</name>

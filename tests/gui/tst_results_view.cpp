@@ -173,9 +173,64 @@ private slots:
         view.refresh();
         auto* words = view.findChild<QLabel*>(QStringLiteral("resultsEmpty"));
         QVERIFY(words->text().contains(QStringLiteral("no checkpoint yet")));
-        run.close();
-        view.refresh();
+        view.show();
+        const QSignalSpy actions(&view, &ResultsView::action_requested);
+        const QSignalSpy curves(&view, &ResultsView::curves_wanted);
+        const auto press = [&](const char* name) { // the only one that is there
+            for (const char* other : {"resultsCheckpointNow", "resultsResume", "resultsCurves"})
+                QCOMPARE(view.findChild<QPushButton*>(QLatin1String(other))->isVisible(), QLatin1String(other) == name);
+            QTest::mouseClick(view.findChild<QPushButton*>(QLatin1String(name)), Qt::LeftButton);
+        };
+        const auto phase = [&](const char* name) {
+            run.apply(read_event({{"type", "phase"}, {"time", 1.0}, {"phase", name}, {"step", 0}, {"epoch", 0}}));
+            view.refresh();
+        };
+        phase("preparing");
+        press("resultsCurves");
+        QCOMPARE(curves.count(), 1);
+        phase("queued");
+        QVERIFY(words->text().contains(QStringLiteral("waits in the queue")));
+        press("resultsResume");
+        phase("training");
+        press("resultsCheckpointNow");
+        phase("failed");
         QVERIFY(words->text().contains(QStringLiteral("before it had written a checkpoint")));
+        press("resultsResume");
+        QCOMPARE(actions.count(), 3);
+        for (const auto& [index, action] : {std::pair{0, "resume"}, {1, "checkpoint"}, {2, "resume"}})
+            QCOMPARE(actions[index][0].toString(), QLatin1String(action));
+    }
+
+    void every_part_without_an_evaluation_offers_one() {
+        ResultsView view;
+        RunModel run(QStringLiteral("/nowhere"));
+        run.apply(read_event({{"type", "checkpoint"}, {"time", 1.0}, {"step", 10}, {"epoch", 1}, {"file", "x"}}));
+        int asked = 0;
+        connect(&view, &ResultsView::confusion_wanted, this, [&] { ++asked; });
+        view.show_run(&run);
+        view.show();
+        view.refresh();
+        QCOMPARE(asked, 1);
+        auto* tabs = view.findChild<QTabBar*>(QStringLiteral("resultTabs"));
+        auto* words = view.findChild<QLabel*>(QStringLiteral("detailsEmpty"));
+        auto* evaluate = view.findChild<QPushButton*>(QStringLiteral("detailsEvaluate"));
+        for (const auto& [tab, text] : {std::pair{0, "Precision and recall"}, {1, "hardest images"}}) {
+            view.show_results({{"known", false}, {"images", 25000}});
+            tabs->setCurrentIndex(tab);
+            QVERIFY(words->isVisible() && words->text().contains(QLatin1String(text)));
+            QVERIFY(evaluate->isVisible());
+            QTest::mouseClick(evaluate, Qt::LeftButton);
+            QCOMPARE(asked, 2 + tab);
+            QVERIFY(!evaluate->isVisible()); // it is on its way
+        }
+        view.show_results({{"known", true}, {"classes", {"cat", "dog"}}, {"cells", Json::array()}});
+        QVERIFY(!words->isVisible()); // the images are on their way
+        view.show_images_error(QStringLiteral("The data are gone."));
+        QVERIFY(words->isVisible() && evaluate->isVisible());
+        QCOMPARE(words->text(), QStringLiteral("The data are gone."));
+        QCOMPARE(evaluate->text(), QStringLiteral("Evaluate again"));
+        tabs->setCurrentIndex(2);
+        QVERIFY(!words->isVisible() && view.findChild<QWidget*>(QStringLiteral("prediction"))->isVisible());
     }
 
     void what_is_large_or_fails_waits_for_a_person() {
