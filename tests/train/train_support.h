@@ -134,6 +134,12 @@ public:
         return outcome;
     }
 
+    /// Trains to the end. Empty if it came there, else where and why it stopped.
+    [[nodiscard]] std::string fault_of_training(EventLog& log) const {
+        const auto outcome = train(log);
+        return outcome.phase == "finished" ? std::string() : outcome.phase + ": " + outcome.reason;
+    }
+
     [[nodiscard]] CheckpointFolder checkpoints() const { return CheckpointFolder(folder().checkpoints()); }
     [[nodiscard]] Checkpoint last() const { return load_checkpoint(checkpoints().last()); }
 

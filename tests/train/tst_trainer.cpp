@@ -89,8 +89,8 @@ void TestTrainer::accumulation_equals_a_larger_batch() {
     SmallRun parts({"data=synthetic:1x8x8,3,48", "batch=4", "accumulation=2", "epochs=1"});
     EventLog whole_log;
     EventLog parts_log;
-    QCOMPARE(whole.train(whole_log).phase, std::string("finished"));
-    QCOMPARE(parts.train(parts_log).phase, std::string("finished"));
+    QCOMPARE(whole.fault_of_training(whole_log), std::string());
+    QCOMPARE(parts.fault_of_training(parts_log), std::string());
     QCOMPARE(parts_log.steps(), whole_log.steps());
     QCOMPARE(parts_log.column("learning_rate"), whole_log.column("learning_rate"));
     QVERIFY(std::abs(parts_log.column("loss")[0].get<double>() - whole_log.column("loss")[0].get<double>()) < 0.2);
@@ -120,8 +120,7 @@ void TestTrainer::the_test_part_is_measured_once_at_the_end() {
     part("t10k", 20);
     SmallRun run({"data=idx:" + directory.path().toStdString() + ",classes=2", "validation_share=0.25", "epochs=2"});
     EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    QCOMPARE(run.fault_of_training(log), std::string());
     const auto evaluations = log.of_type("evaluation");
     QCOMPARE(evaluations.size(), std::size_t{3});
     QCOMPARE(evaluations[0]["images"], Json(10));
@@ -169,7 +168,7 @@ void TestTrainer::balanced_classes_weigh_the_same() {
 void TestTrainer::learning_lowers_the_loss() {
     SmallRun run({"data=synthetic:1x8x8,3,300", "epochs=6", "batch=16"});
     EventLog log;
-    QCOMPARE(run.train(log).phase, std::string("finished"));
+    QCOMPARE(run.fault_of_training(log), std::string());
     const auto evaluations = log.of_type("evaluation");
     QVERIFY(evaluations.back()["accuracy"].get<double>() > 0.8);
     QVERIFY(log.of_type("epoch").back()["loss"].get<double>() <
@@ -180,7 +179,7 @@ void TestTrainer::early_stopping() {
     // A learning rate of zero never gets better than the first evaluation.
     SmallRun run({"epochs=50", "patience=2", "optimizer.learning_rate=0", "optimizer.weight_decay=0"});
     EventLog log;
-    QCOMPARE(run.train(log).phase, std::string("finished"));
+    QCOMPARE(run.fault_of_training(log), std::string());
     QVERIFY(log.of_type("evaluation").size() < 10);
     QVERIFY(log.text().find("Stopped early") != std::string::npos);
 }
@@ -225,7 +224,7 @@ void TestTrainer::nan_is_never_best() {
 void TestTrainer::the_layers_are_profiled() {
     SmallRun run({"epochs=4"});
     EventLog log;
-    QCOMPARE(run.train(log).phase, std::string("finished"));
+    QCOMPARE(run.fault_of_training(log), std::string());
     const auto samples = log.of_type("layers");
     QVERIFY(!samples.empty());
     double milliseconds = 0;

@@ -53,8 +53,7 @@ void TestTrainerMemory::memory_is_what_the_machine_has_free() {
 void TestTrainerMemory::a_batch_larger_than_the_set_is_cut_in_words() {
     SmallRun run({"batch=500", "epochs=1"});
     EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    QCOMPARE(run.fault_of_training(log), std::string());
     const Json plan = log.of_type("plan").at(0);
     QCOMPARE(plan["batch"], Json(53));
     QVERIFY(plan["notes"].dump().find("500") != std::string::npos);
@@ -64,8 +63,7 @@ void TestTrainerMemory::a_batch_larger_than_the_set_is_cut_in_words() {
 void TestTrainerMemory::a_last_batch_of_one_is_settled_before_the_start() {
     SmallRun run({"data=synthetic:1x8x8,2,121", "batch=4", "epochs=1"});
     EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    QCOMPARE(run.fault_of_training(log), std::string());
     const Json plan = log.of_type("plan").at(0);
     QVERIFY(!plan["notes"].empty());
     QCOMPARE(plan["steps_per_epoch"], Json(31));
@@ -81,14 +79,13 @@ void TestTrainerMemory::what_does_not_fit_in_memory_is_shrunk_openly() {
                                             "epochs=1"};
     SmallRun large(settings);
     EventLog large_log;
-    QCOMPARE(large.train(large_log).phase, std::string("finished"));
+    QCOMPARE(large.fault_of_training(large_log), std::string());
     const auto whole = large_log.of_type("plan")[0]["memory"]["total"].get<std::int64_t>();
 
     SmallRun run(settings);
     run.set("memory_limit_mib=" + std::to_string(whole / 3 / (1 << 20)));
     EventLog log;
-    const auto outcome = run.train(log);
-    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    QCOMPARE(run.fault_of_training(log), std::string());
     QVERIFY(!log.of_type("fallback").empty());
     QCOMPARE(log.of_type("fallback").back()["rung"], Json("batch"));
     const Json plan = log.of_type("plan").at(0);
