@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares the runs of a folder (up to eight, made by make_big_run) in the window: the time from the request until the
-// curves of all are painted, how long the window's thread stood still, and the peak memory of the window.
-// bench_compare RUNS_DIR
+// curves of all are painted, the same for the steps of a stretch that is zoomed into, how long the window's thread
+// stood still, and the peak memory of the window. bench_compare RUNS_DIR
 #include "compare_page.h"
+#include "plot_group.h"
 #include "watchdog.h"
 #include "window_bench.h"
 
@@ -44,6 +45,21 @@ int main(int argc, char** argv) {
         return there == runs.size() && watch.all_painted();
     });
     std::printf("request to the curves of all painted: %.3f s\n", seconds());
+    PlotGroup* plots = window->compare_page()->plots();
+    const double middle = plots->range().second / 2;
+    for (const double width : {2e6, 1e5, 1e3}) {
+        clock.restart();
+        emit plots->loss()->range_requested(middle - width / 2, middle + width / 2);
+        window.wait_until([&] {
+            for (std::size_t i = 0; i < runs.size(); ++i)
+                if (static_cast<double>(runs.curves(i)->width) > width / 1000)
+                    return false;
+            return true;
+        });
+        watch.restart();
+        window.wait_until([&] { return watch.all_painted(); });
+        std::printf("zoom to %.0f steps of all painted: %.3f s\n", width, seconds());
+    }
     window.wait_seconds(1);
     std::printf("the window's busiest turn took %.1f ms of the processor (limit %.0f); peak memory %.0f MiB\n",
                 turns.busiest_ms(), Watchdog::busy_limit_ms, memory_mib("VmHWM"));
