@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/kernels/ceil_divide.h"
+#include "backends/cuda/kernels/four.cuh"
 #include "backends/cuda/kernels/pointwise.h"
 #include "backends/cuda/kernels/pointwise_tile.cuh"
+#include "backends/cuda/kernels/shared_memory.h"
 #include "backends/cuda/kernels/weights.cuh"
 
 #include <cuda_pipeline_primitives.h>
@@ -17,37 +19,7 @@ constexpr int blocks_together = 3; ///< of a multiprocessor
 
 /// Channels of a thread: 16 bytes, so that neighbours meet no bank of shared memory twice.
 template <class T>
-struct Few {
-    static constexpr int count = 16 / sizeof(T);
-    float v[count] = {};
-};
-template <class T>
-__device__ Few<T> load_few(const T* p) {
-    Few<T> few;
-    if constexpr (sizeof(T) == 4) {
-        const float4 from = *reinterpret_cast<const float4*>(p);
-        few.v[0] = from.x, few.v[1] = from.y, few.v[2] = from.z, few.v[3] = from.w;
-    } else {
-        const Eight from = load8(p);
-#pragma unroll
-        for (int j = 0; j < few.count; ++j)
-            few.v[j] = from.v[j];
-    }
-    return few;
-}
-template <bool tf32, class T>
-__device__ void store_few(T* p, const Few<T>& few) {
-    if constexpr (sizeof(T) == 4) {
-        *reinterpret_cast<float4*>(p) = make_float4(as_factor<tf32>(few.v[0]), as_factor<tf32>(few.v[1]),
-                                                    as_factor<tf32>(few.v[2]), as_factor<tf32>(few.v[3]));
-    } else {
-        Eight to;
-#pragma unroll
-        for (int j = 0; j < few.count; ++j)
-            to.v[j] = few.v[j];
-        store8(p, to);
-    }
-}
+inline constexpr int few = 16 / static_cast<int>(sizeof(T));
 
 /// Threads that each keep to a few channels: `lanes` rows side by side.
 template <class T>
@@ -55,93 +27,83 @@ struct FewColumns {
     static constexpr int idle = 1 << 20; ///< beyond every row
     int lanes, column, lane;
     __device__ explicit FewColumns(int channels) {
-        const int vectors = channels / Few<T>::count, thread = static_cast<int>(threadIdx.x);
+        const int vectors = channels / few<T>, thread = static_cast<int>(threadIdx.x);
         lanes = block_threads / vectors;
-        column = thread % vectors * Few<T>::count;
+        column = thread % vectors * few<T>;
         lane = thread / vectors < lanes ? thread / vectors : idle;
     }
 };
 
-/// Elements from one row to the next of a factor whose rows are summed alone: on tensor cores lanes read four rows of
-/// eight floats at once, which meet no bank twice at odd multiples of eight.
+/// Pieces of the matrix's gradient that a warp sums, 16 channels by 8 products: so many rows of them ...
+int piece_rows(const Pointwise& s) { return static_cast<int>(ceil_divide(s.channels, 16)); }
+/// ... and columns. More of them save reads of shared memory, until there are no registers left for them.
+__host__ __device__ constexpr int matrix_columns(int rows) { return rows == 4 ? 1 : 2; }
+/// Of the gradient of d, pieces side by side that a warp makes at a time.
+constexpr int gradient_columns = 2;
+
+__host__ __device__ constexpr int groups_of(int width, int columns) { return (width / 8 + columns - 1) / columns; }
+
+/// Shared memory of a block. What a tile reads is there twice, where a slice has several tiles. Products reach beyond
+/// the last row and column, and are not used there.
 template <class T>
-__host__ __device__ constexpr int summed_pitch(int columns) {
-    return sizeof(T) == 2 ? product_pitch<T>(columns) : columns % 16 == 8 ? columns : columns + 8;
-}
+struct Memory {
+    T* gz;           ///< [tile_rows][pitch]: gy as it comes, then the gradient of the pointwise result
+    T* z;            ///< [tile_rows][pitch]
+    T* d;            ///< [tile_rows][pitch]
+    int next;        ///< elements from these to those of the next tile
+    T* matrix;       ///< transposed, [channels][pitch]
+    float* gradient; ///< coefficients of gz, [3][products]
+    std::size_t bytes;
+
+    /// `rows`: of pieces of the matrix's gradient, a warp.
+    __host__ __device__ Memory(const Cut& c, int rows, unsigned char* base) {
+        Carver carve(base);
+        gz = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
+        z = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
+        d = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels) + 8);
+        next = static_cast<int>(carve.bytes() / sizeof(T));
+        if (c.slice_rows > c.tile_rows)
+            carve.take<T>(next);
+        matrix = carve.take<T>(8 * gradient_columns * groups_of(c.channels, gradient_columns) *
+                               product_pitch<T>(c.products));
+        gradient = carve.take<float>(3 * c.products);
+        // At the end the pieces of each warp, in the place of everything.
+        const std::size_t least =
+            sizeof(Piece16x8) * block_threads * static_cast<std::size_t>(rows * matrix_columns(rows));
+        if (carve.bytes() < least)
+            carve.take<unsigned char>(static_cast<int>(least - carve.bytes()));
+        bytes = carve.bytes();
+    }
+};
 
 /// Slices that fill the card once, so that there are few parts of the matrix's gradient. A slice of several tiles loads
-/// one while it multiplies the one before: tiles are small, about one eight of channels a thread and tensor.
+/// one while it multiplies the one before.
+template <class T>
 Cut cut_gradient(const Pointwise& s) {
     const auto sixteens = [&](std::int64_t rows) { return ceil_divide(rows, 16) * 16; };
     const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
     constexpr std::int64_t least_rows = 32; // fewer do not pay for a block's beginning and end
     // Of the widest there is shared memory for two.
-    const auto together = s.type == DType::f32 && s.channels + s.products > 112 ? 2 : blocks_together;
+    const int together = sizeof(T) == 4 && s.channels + s.products > 112 ? 2 : blocks_together;
     const auto rows = std::max(sixteens(ceil_divide(s.rows, together * s.multiprocessors)), least_rows);
-    const auto lanes = block_threads / (std::max(s.channels, s.products) / 8);
-    auto tiles = ceil_divide(rows, std::max(lanes / 16 * 16, least_rows));
-    if (tiles == 1 && rows >= 2 * least_rows)
-        tiles = 2;
     Cut c;
     c.rows = as_int(s.rows);
     c.slice_rows = as_int(rows);
     c.slices = as_int(ceil_divide(s.rows, rows));
-    c.tile_rows = as_int(sixteens(ceil_divide(rows, tiles)));
     c.channels = as_int(s.channels), c.products = as_int(s.products);
     c.channel_eights = Divisor(s.channels / 8);
     c.product_eights = Divisor(s.products / 8);
-    return c;
-}
-
-/// Shared memory of a block. What a tile reads is there twice, where a slice has several tiles.
-template <class T>
-struct Memory {
-    T* gz;           ///< [tile_rows][pitch]: gy as it comes, then the gradient of the pointwise result
-    T* z;            ///< [tile_rows][pitch]
-    T* d;            ///< [tile_rows][summed_pitch]
-    int next;        ///< elements from these to those of the next tile
-    T* gd;           ///< [tile_rows][pitch]
-    T* matrix;       ///< transposed, [channels][pitch]
-    float* gradient; ///< coefficients of gz, [3][products]
-    std::size_t bytes;
-
-    __host__ __device__ Memory(const Cut& c, unsigned char* base) {
-        Carver carve(base);
-        gz = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
-        z = carve.take<T>(c.tile_rows * product_pitch<T>(c.products));
-        // A piece of a product may reach 8 columns beyond the last row.
-        d = carve.take<T>(c.tile_rows * summed_pitch<T>(c.channels) + 8);
-        next = static_cast<int>(carve.bytes() / sizeof(T));
-        if (c.slice_rows > c.tile_rows)
-            carve.take<T>(next);
-        gd = carve.take<T>(c.tile_rows * product_pitch<T>(c.channels));
-        matrix = carve.take<T>(c.channels * product_pitch<T>(c.products));
-        gradient = carve.take<float>(3 * c.products);
-        // At the end a piece of each warp, in the place of everything.
-        if (constexpr std::size_t sums = sizeof(Piece16x8) * block_threads; carve.bytes() < sums)
-            carve.take<unsigned char>(static_cast<int>(sums - carve.bytes()));
-        bytes = carve.bytes();
+    // A tile has work for all warps, if there is room for it.
+    const int pieces = piece_rows(s), groups = groups_of(c.channels, gradient_columns);
+    for (auto most = 16 * ceil_divide(block_warps, groups);; most -= 16) {
+        auto tiles = ceil_divide(rows, most);
+        if (tiles == 1 && rows >= 2 * least_rows)
+            tiles = 2;
+        c.tile_rows = as_int(sixteens(ceil_divide(rows, tiles)));
+        if (most <= least_rows || Memory<T>(c, pieces, nullptr).bytes <= shared_memory_of_block(together))
+            return c;
     }
-};
-
-template <class T, bool along>
-__device__ Factor<T, along> beyond(const Factor<T, along>& f, int k) {
-    return {along ? f.data + k : f.data + k * f.pitch, f.pitch};
 }
-
-/// multiply_piece in steps whose length is known to the compiler.
-template <class T, bool tf32, bool a_along, bool b_along>
-__device__ void multiply_steps(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
-                               int depth) {
-    int k = 0;
-    for (; k + 16 <= depth; k += 16)
-        multiply_piece<T, tf32>(c, beyond(a, k), beyond(b, k), m, n, 16);
-    if (k < depth)
-        multiply_piece<T, tf32>(c, beyond(a, k), beyond(b, k), m, n, 8);
-}
-
-/// Of the matrix's gradient, whose rows are channels.
-__host__ __device__ inline int pieces_of_matrix(const Cut& c) { return (c.channels + 15) / 16 * (c.products / 8); }
 
 /// Into a matrix with its rows as columns, of which there are `columns`.
 __device__ inline void store_transposed(const Piece16x8& piece, float* to, int columns, int m, int n) {
@@ -154,15 +116,14 @@ __device__ inline void store_transposed(const Piece16x8& piece, float* to, int c
     }
 }
 
-/// `Pieces`: of the matrix's gradient, a warp.
-template <class T, bool tf32, int Pieces>
+template <class T, bool tf32, int PieceRows>
 __global__ void __launch_bounds__(block_threads, blocks_together)
     pointwise_gradient_kernel(PointwiseGradient g, Cut c) {
+    constexpr int Columns = matrix_columns(PieceRows);
     extern __shared__ float4 shared[];
-    const Memory<T> memory(c, reinterpret_cast<unsigned char*>(shared));
+    const Memory<T> memory(c, PieceRows, reinterpret_cast<unsigned char*>(shared));
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-    const int z_pitch = product_pitch<T>(c.products), d_pitch = summed_pitch<T>(c.channels),
-              gd_pitch = product_pitch<T>(c.channels);
+    const int z_pitch = product_pitch<T>(c.products), d_pitch = product_pitch<T>(c.channels);
     const bool with_matrix = g.gmatrix_parts != nullptr;
 
     const FewColumns<T> of_z(c.products), of_d(c.channels);
@@ -182,11 +143,11 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         if (with_matrix)
             for (int row = of_d.lane; row < rows; row += of_d.lanes)
                 __pipeline_memcpy_async(memory.d + at + row * d_pitch + of_d.column, d + row * c.channels, 16);
+        __pipeline_commit();
     };
 
     take_turn();
     begin_tile(begin, 0);
-    __pipeline_commit();
     // Ioffe and Szegedy, "Batch Normalization" (2015), section 3: gz = scale gy + slope z + offset.
     if (thread < c.products) {
         const float inv_std = g.inv_std[thread], gweight = g.gweight[thread], gbias = g.gbias[thread],
@@ -208,125 +169,125 @@ __global__ void __launch_bounds__(block_threads, blocks_together)
         }
     });
 
-    // Piece i of a product with so many pieces side by side: rows from m, columns from n.
-    const auto place = [](int i, const Divisor& across, int& m, int& n) {
-        auto column = static_cast<std::uint32_t>(i);
-        m = static_cast<int>(across.split(column)) * 16;
-        n = static_cast<int>(column) * 8;
-    };
-    const int matrix_pieces = with_matrix ? pieces_of_matrix(c) : 0;
-    // Where there are fewer pieces of it than warps, some warps share the rows of a piece.
-    int shares = 1;
-    if constexpr (Pieces == 1)
-        while (2 * shares * matrix_pieces <= block_warps && 2 * shares <= block_warps)
-            shares *= 2;
-    const int across = block_warps / shares, matrix_warp = warp % across, share = warp / across;
-    Piece16x8 gmatrix[Pieces]; // transposed: [channels][products]
+    // Of the matrix's gradient, transposed, a warp sums all channels by some of the products over a share of the rows.
+    const int groups = groups_of(c.products, Columns), shares = block_warps / groups;
+    const int group = warp % groups, share = warp / groups;
+    int m[PieceRows], n[Columns];
+#pragma unroll
+    for (int i = 0; i < PieceRows; ++i)
+        m[i] = 16 * i;
+#pragma unroll
+    for (int j = 0; j < Columns; ++j)
+        n[j] = 8 * (group * Columns + j);
+    Piece16x8 gmatrix[PieceRows][Columns];
     int at = 0;
     for (int first = begin; first < end; first += c.tile_rows, at = memory.next - at) {
         const int rows = min(c.tile_rows, end - first), whole = (rows + 15) / 16 * 16;
         T *const tile_gz = memory.gz + at, *const tile_z = memory.z + at, *const tile_d = memory.d + at;
-        // Into the place of the tile before this one, whose products are behind a barrier.
-        if (first + c.tile_rows < end)
-            begin_tile(first + c.tile_rows, memory.next - at);
-        __pipeline_commit();
-        __pipeline_wait_prior(1);
+        __pipeline_wait_prior(0);
         if (first == begin)
             __syncthreads(); // coefficients and matrix
-        if (of_z.lane < whole) {
-            Few<T> scale, slope, offset;
-#pragma unroll
-            for (int j = 0; j < Few<T>::count; ++j) {
-                scale.v[j] = memory.gradient[of_z.column + j];
-                slope.v[j] = memory.gradient[c.products + of_z.column + j];
-                offset.v[j] = memory.gradient[2 * c.products + of_z.column + j];
-            }
+#pragma unroll 1
+        for (int column = of_z.column; column < of_z.column + few<T> && of_z.lane < whole; column += 4) {
+            const float4 scale = load4(memory.gradient + column), slope = load4(memory.gradient + c.products + column),
+                         offset = load4(memory.gradient + 2 * c.products + column);
             for (int row = of_z.lane; row < whole; row += of_z.lanes) {
-                T* const to = tile_gz + row * z_pitch + of_z.column;
-                Few<T> value;
+                T* const to = tile_gz + row * z_pitch + column;
+                float4 value{};
                 if (row < rows) {
-                    const Few<T> from = load_few(to), normalised = load_few(tile_z + row * z_pitch + of_z.column);
-#pragma unroll
-                    for (int j = 0; j < Few<T>::count; ++j)
-                        value.v[j] = fmaf(scale.v[j], from.v[j], fmaf(slope.v[j], normalised.v[j], offset.v[j]));
+                    const float4 gy = load4(to), z = load4(tile_z + row * z_pitch + column);
+                    value.x = as_factor<tf32>(fmaf(scale.x, gy.x, fmaf(slope.x, z.x, offset.x)));
+                    value.y = as_factor<tf32>(fmaf(scale.y, gy.y, fmaf(slope.y, z.y, offset.y)));
+                    value.z = as_factor<tf32>(fmaf(scale.z, gy.z, fmaf(slope.z, z.z, offset.z)));
+                    value.w = as_factor<tf32>(fmaf(scale.w, gy.w, fmaf(slope.w, z.w, offset.w)));
                 }
-                store_few<tf32>(to, value);
+                store4(to, value);
             }
         }
         if (with_matrix)
-            for (int row = of_d.lane; row < whole; row += of_d.lanes) {
-                T* const to = tile_d + row * d_pitch + of_d.column;
+            for (int row = of_d.lane; row < whole; row += of_d.lanes)
                 if (row >= rows)
-                    store_few<tf32>(to, Few<T>{});
-                else if constexpr (tf32)
-                    store_few<tf32>(to, load_few(to));
-            }
+                    *reinterpret_cast<uint4*>(tile_d + row * d_pitch + of_d.column) = uint4{};
         __syncthreads();
 
         const Factor<T, true> gz{tile_gz, z_pitch}, matrix{memory.matrix, z_pitch};
-        const int pieces = whole / 16 * (c.channels / 8);
-        for (int i = warp; i < pieces; i += block_warps) {
-            int m, n;
-            place(i, c.channel_eights, m, n);
-            Piece16x8 piece;
-            multiply_steps<T, tf32>(piece, gz, matrix, m, n, c.products);
-            store_piece(piece, memory.gd, gd_pitch, m, n, rows);
-        }
-        const Factor<T, false> left{tile_d, d_pitch}, right{tile_gz, z_pitch};
-        for (int k = 16 * share; k < whole; k += 16 * shares)
+        // Into the place of the tile before this one, whose products are behind the barrier.
+        if (first + c.tile_rows < end)
+            begin_tile(first + c.tile_rows, memory.next - at);
+        const int strips = whole / 16;
+        // Warps without a share of the matrix's gradient come first.
+        for (int task = (warp + block_warps - groups * shares) % block_warps;
+             task < strips * groups_of(c.channels, gradient_columns); task += block_warps) {
+            const int row[] = {task % strips * 16}, column = task / strips * 8 * gradient_columns;
+            int columns[gradient_columns];
 #pragma unroll
-            for (int p = 0; p < Pieces; ++p)
-                if (const int i = matrix_warp + p * block_warps; i < matrix_pieces) {
-                    int m, n;
-                    place(i, c.product_eights, m, n);
-                    multiply_piece<T, tf32>(gmatrix[p], beyond(left, k), beyond(right, k), m, n, 16);
-                }
-        __syncthreads();
-        T* gd = static_cast<T*>(g.gd) + static_cast<std::int64_t>(first) * c.channels + of_d.column;
-#pragma unroll 2
-        for (int row = of_d.lane; row < rows; row += of_d.lanes)
-            *reinterpret_cast<uint4*>(gd + row * c.channels) =
-                *reinterpret_cast<const uint4*>(memory.gd + row * gd_pitch + of_d.column);
+            for (int j = 0; j < gradient_columns; ++j)
+                columns[j] = column + 8 * j;
+            Piece16x8 pieces[1][gradient_columns];
+            multiply_block<T, tf32>(pieces, gz, matrix, row, columns, c.products);
+#pragma unroll
+            for (int j = 0; j < gradient_columns; ++j)
+                if (columns[j] < c.channels)
+                    store_piece(pieces[0][j], static_cast<T*>(g.gd) + static_cast<std::int64_t>(first) * c.channels,
+                                c.channels, row[0], columns[j], rows);
+        }
+        if (with_matrix && share < shares)
+            for (int k = 16 * share; k < whole; k += 16 * shares) {
+                const Factor<T, false, true> left{tile_d + k * d_pitch, d_pitch};
+                const Factor<T, false> right{tile_gz + k * z_pitch, z_pitch};
+                multiply_block<T, tf32>(gmatrix, left, right, m, n, 16);
+            }
     }
     if (!with_matrix)
         return;
-    if (shares > 1) {
-        float4* const sums = reinterpret_cast<float4*>(memory.gz) + thread; // [share][across][lanes]
-        __syncthreads();                                                    // nobody needs the tiles any more
-        *sums = make_float4(gmatrix[0].v[0], gmatrix[0].v[1], gmatrix[0].v[2], gmatrix[0].v[3]);
-        __syncthreads();
-        if (share > 0)
-            return;
-        for (int other = 1; other < shares; ++other) {
-            const float4 more = sums[32 * across * other];
-            gmatrix[0].v[0] += more.x, gmatrix[0].v[1] += more.y;
-            gmatrix[0].v[2] += more.z, gmatrix[0].v[3] += more.w;
-        }
-    }
-    float* to = g.gmatrix_parts + static_cast<std::int64_t>(blockIdx.x) * c.products * c.channels;
+    float* const to = g.gmatrix_parts + static_cast<std::int64_t>(blockIdx.x) * c.products * c.channels;
+    if (shares == 1) {
 #pragma unroll
-    for (int p = 0; p < Pieces; ++p)
-        if (const int i = matrix_warp + p * block_warps; i < matrix_pieces) {
-            int m, n;
-            place(i, c.product_eights, m, n);
-            store_transposed(gmatrix[p], to, c.channels, m, n);
-        }
+        for (int i = 0; i < PieceRows; ++i)
+#pragma unroll
+            for (int j = 0; j < Columns; ++j)
+                if (share < shares && n[j] < c.products)
+                    store_transposed(gmatrix[i][j], to, c.channels, m[i], n[j]);
+        return;
+    }
+    // The shares of a group are added in their order, each piece by all lanes of a warp.
+    constexpr int pieces = PieceRows * Columns;
+    float4* const sums = reinterpret_cast<float4*>(memory.gz); // [share][group][pieces][lanes]
+    __syncthreads();                                           // nobody needs the tiles any more
+#pragma unroll
+    for (int i = 0; i < pieces; ++i) {
+        const auto& v = gmatrix[i / Columns][i % Columns].v;
+        sums[(warp * pieces + i) * 32 + thread % 32] = make_float4(v[0], v[1], v[2], v[3]);
+    }
+    __syncthreads();
+    for (int i = warp; i < groups * pieces; i += block_warps) {
+        const int column = 8 * (i / pieces * Columns + i % Columns);
+        if (column >= c.products)
+            continue;
+        float4 sum = sums[i * 32 + thread % 32];
+        for (int other = 1; other < shares; ++other)
+            add_to(sum, sums[(other * groups * pieces + i) * 32 + thread % 32]);
+        store_transposed(Piece16x8{{sum.x, sum.y, sum.z, sum.w}}, to, c.channels, i % pieces / Columns * 16, column);
+    }
 }
 
 template <class T, bool tf32>
 void launch(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& stream) {
-    const Cut c = cut_gradient(s);
-    const int pieces = pieces_of_matrix(c);
-    const auto kernel = pieces <= block_warps       ? pointwise_gradient_kernel<T, tf32, 1>
-                        : pieces <= 2 * block_warps ? pointwise_gradient_kernel<T, tf32, 2>
-                                                    : pointwise_gradient_kernel<T, tf32, 4>;
-    enqueue(kernel, dim3(static_cast<unsigned>(c.slices)), dim3(block_threads), Memory<T>(c, nullptr).bytes, stream, g,
-            c);
+    const Cut c = cut_gradient<T>(s);
+    const int rows = piece_rows(s);
+    const auto kernel = rows == 1   ? pointwise_gradient_kernel<T, tf32, 1>
+                        : rows == 2 ? pointwise_gradient_kernel<T, tf32, 2>
+                        : rows == 3 ? pointwise_gradient_kernel<T, tf32, 3>
+                                    : pointwise_gradient_kernel<T, tf32, 4>;
+    enqueue(kernel, dim3(static_cast<unsigned>(c.slices)), dim3(block_threads), Memory<T>(c, rows, nullptr).bytes,
+            stream, g, c);
 }
 
 } // namespace
 
-std::int64_t pointwise_gradient_parts(const Pointwise& s) { return cut_gradient(s).slices; }
+std::int64_t pointwise_gradient_parts(const Pointwise& s) {
+    return size_of(s.type) == 2 ? cut_gradient<half>(s).slices : cut_gradient<float>(s).slices;
+}
 
 void launch_pointwise_gradient(const Pointwise& s, const PointwiseGradient& g, const LaunchStream& stream) {
     if (s.type == DType::f32)

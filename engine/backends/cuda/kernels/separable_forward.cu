@@ -15,10 +15,10 @@ using pointwise::block_threads, pointwise::block_warps;
 template <int K, int Rows>
 __device__ void gather(float4 (&sums)[Rows][chunk], const float* from, const float4* taps, int first_row,
                        const Plan& plan) {
-    const int pitch = plan.read_pitch(), lanes = static_cast<int>(plan.lanes.value());
+    const int lanes = static_cast<int>(plan.lanes.value());
     float4 w[Rows][K]; // what each row of the cell takes from one row of v
 #pragma unroll
-    for (int r = 0; r < K + Rows - 1; ++r, from += plan.read_pixels() * pitch, taps += K * lanes) {
+    for (int r = 0; r < K + Rows - 1; ++r, from += plan.read_pitch, taps += K * lanes) {
 #pragma unroll
         for (int s = 0; s < K; ++s) {
 #pragma unroll
@@ -31,7 +31,7 @@ __device__ void gather(float4 (&sums)[Rows][chunk], const float* from, const flo
             continue; // padding, or another image
 #pragma unroll
         for (int i = 0; i < chunk - 1 + K; ++i) {
-            const float4 x = load4(from + i * pitch);
+            const float4 x = load4(from + plan.place(i));
 #pragma unroll
             for (int o = 0; o < Rows; ++o)
                 if (o <= r && r - o < K)
@@ -43,55 +43,79 @@ __device__ void gather(float4 (&sums)[Rows][chunk], const float* from, const flo
     }
 }
 
+/// What is known of the two columns of a piece that a lane has, of the tiles before and of this one.
+struct ColumnMoments {
+    float4 known[2];
+    float sum[2] = {}, squares[2] = {};
+
+    __device__ explicit ColumnMoments(const float4* at) : known{at[0], at[1]} {}
+
+    /// Of the pixels of a piece that are there: `rows` of them, in this warp.
+    __device__ void add(const Piece16x8& piece, int rows) {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        if (known[0].w == 0.0F) { // the same in every lane
+            known[0].x = __shfl_sync(0xffffffffU, piece.v[0], lane % 4);
+            known[1].x = __shfl_sync(0xffffffffU, piece.v[1], lane % 4);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (lane / 4 + i / 2 * 8 < rows) {
+                const float distance = piece.v[i] - known[i % 2].x;
+                sum[i % 2] += distance;
+                squares[i % 2] = fmaf(distance, distance, squares[i % 2]);
+            }
+        known[0].w += static_cast<float>(max(min(16, rows), 0));
+    }
+    /// Back to where they came from, with the sums of all lanes.
+    __device__ void put(float4* at) {
+#pragma unroll
+        for (int offset = 4; offset < 32; offset *= 2)
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                sum[i] += __shfl_xor_sync(0xffffffffU, sum[i], offset);
+                squares[i] += __shfl_xor_sync(0xffffffffU, squares[i], offset);
+            }
+        if (threadIdx.x % 32 < 4)
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                at[i] = make_float4(known[i].x, known[i].y + sum[i], known[i].z + squares[i], known[0].w);
+    }
+};
+
 /// Products of a tile by one warp: blocks `slot`, slot + slots, ... of 16 pixels, columns from n. They go to z, and
 /// their moments to those of the tiles before.
 template <class T, bool tf32>
 __device__ void multiply(const Memory<T>& memory, const Plan& plan, int slot, int n, int rows, T* z) {
     const int pitch = product_pitch<T>(plan.channels), lane = static_cast<int>(threadIdx.x) % 32;
     const Factor<T, true> a{memory.d, pitch}, b{memory.matrix, pitch};
-    float4* const at = memory.moments + slot * plan.products + n + lane % 4 * 2; // two columns a lane
-    float4 known[2] = {at[0], at[1]};
-    float sum[2] = {}, squares[2] = {};
-    // Two pieces at once: they share a factor, and neither waits for the other.
+    const bool has_second = n + 8 < plan.products;
+    const int columns[2] = {n, has_second ? n + 8 : n};
+    float4* const at = memory.moments + slot * plan.products + lane % 4 * 2; // two columns a lane
+    ColumnMoments moments[2] = {ColumnMoments(at + columns[0]), ColumnMoments(at + columns[1])};
+    // Two by two pieces at once: they share their factors, and none waits for another.
     for (int first = 16 * slot; first < rows; first += 32 * plan.slots) {
         const int second = first + 16 * plan.slots;
         const int m[2] = {first, second < rows ? second : first};
-        Piece16x8 pieces[2];
-        multiply_pieces<T, tf32>(pieces, a, b, m, n, plan.channels);
+        Piece16x8 pieces[2][2];
+        multiply_block<T, tf32>(pieces, a, b, m, columns, plan.channels);
 #pragma unroll
-        for (int p = 0; p < 2; ++p) {
-            Piece16x8& piece = pieces[p];
-            const int begin = p == 0 ? first : second; // may lie behind the tile
-            store_piece(piece, z, plan.products, begin, n, rows);
+        for (int p = 0; p < 2; ++p)
 #pragma unroll
-            for (float& v : piece.v)
-                v = to_float(from_float<T>(v)); // as whoever reads z sees it
-            if (p == 0 && known[0].w == 0.0F) { // the same in every lane
-                known[0].x = __shfl_sync(0xffffffffU, piece.v[0], lane % 4);
-                known[1].x = __shfl_sync(0xffffffffU, piece.v[1], lane % 4);
+            for (int q = 0; q < 2; ++q) {
+                Piece16x8& piece = pieces[p][q];
+                const int begin = p == 0 ? first : second; // may lie behind the tile
+                if (q == 0 || has_second)
+                    store_piece(piece, z, plan.products, begin, columns[q], rows);
+#pragma unroll
+                for (float& v : piece.v)
+                    v = to_float(from_float<T>(v)); // as whoever reads z sees it
+                moments[q].add(piece, rows - begin);
             }
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                if (begin + lane / 4 + i / 2 * 8 < rows) {
-                    const float distance = piece.v[i] - known[i % 2].x;
-                    sum[i % 2] += distance;
-                    squares[i % 2] = fmaf(distance, distance, squares[i % 2]);
-                }
-            known[0].w += static_cast<float>(max(min(16, rows - begin), 0));
-        }
     }
-#pragma unroll
-    for (int offset = 4; offset < 32; offset *= 2)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            sum[i] += __shfl_xor_sync(0xffffffffU, sum[i], offset);
-            squares[i] += __shfl_xor_sync(0xffffffffU, squares[i], offset);
-        }
     __syncwarp(); // all lanes have read what four of them write
-    if (lane < 4)
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-            at[i] = make_float4(known[i].x, known[i].y + sum[i], known[i].z + squares[i], known[0].w);
+    moments[0].put(at + columns[0]);
+    if (has_second)
+        moments[1].put(at + columns[1]);
 }
 
 /// Mean, and sum of squared distances from it, of a column from what the slots know of it. The first slot has pixels.
@@ -120,7 +144,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     extern __shared__ float4 shared[];
     const Memory<T> memory(plan, reinterpret_cast<unsigned char*>(shared));
     const int thread = static_cast<int>(threadIdx.x);
-    const int pitch = plan.read_pitch(), d_pitch = product_pitch<T>(plan.channels);
+    const int d_pitch = product_pitch<T>(plan.channels);
     const int lanes = static_cast<int>(plan.lanes.value());
     // Four channels of a thread, first as the reader of a pixel, then as the maker of a chunk of them.
     auto rest = static_cast<std::uint32_t>(thread);
@@ -133,7 +157,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     const int zeros = plan.read_pixels() - plan.width;
     for (int i = group; i < plan.read_rows() * zeros && group < groups; i += groups) {
         const int zero = i % zeros, pixel = zero < reach ? zero : plan.width + zero;
-        store4(memory.v + (i / zeros * plan.read_pixels() + pixel) * pitch + channel, float4{});
+        store4(memory.v + i / zeros * plan.read_pitch + plan.place(pixel) + channel, float4{});
     }
     for (int i = thread; i < plan.slots * plan.products; i += block_threads)
         memory.moments[i] = float4{};
@@ -173,7 +197,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
             auto in_image = static_cast<std::uint32_t>(first + row);
             plan.rows_of_image.split(in_image);
             float4 sums[Rows][chunk] = {};
-            gather<K>(sums, memory.v + (row * plan.read_pixels() + column) * pitch + channel, memory.taps + channel / 4,
+            gather<K>(sums, memory.v + row * plan.read_pitch + plan.place(column) + channel, memory.taps + channel / 4,
                       static_cast<int>(in_image) - reach, plan);
             int pixel = row * plan.width + column;
 #pragma unroll
@@ -194,11 +218,11 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
 
         if (last < end)
             reader.copy(x, last, min(last + plan.tile_height, end));
-        const int tasks = plan.slots * (plan.products / 8);
+        const int tasks = plan.slots * static_cast<int>(plan.product_sixteens.value());
         for (int task = thread / 32; task < tasks; task += block_warps) {
-            auto eight = static_cast<std::uint32_t>(task);
-            const int slot = static_cast<int>(plan.product_eights.split(eight));
-            multiply<T, tf32>(memory, plan, slot, 8 * static_cast<int>(eight), (last - first) * plan.width,
+            auto sixteen = static_cast<std::uint32_t>(task);
+            const int slot = static_cast<int>(plan.product_sixteens.split(sixteen));
+            multiply<T, tf32>(memory, plan, slot, 16 * static_cast<int>(sixteen), (last - first) * plan.width,
                               z + static_cast<std::int64_t>(first) * plan.width * plan.products);
         }
     }

@@ -19,11 +19,11 @@ std::size_t bytes_of(const Depthwise& d, const Pointwise& p, const SeparableTile
     return size_of(p.type) == 2 ? Memory<half>(plan, nullptr).bytes : Memory<float>(plan, nullptr).bytes;
 }
 
-/// Slots for tiles of so many pieces of 16 pixels and eights of products, so that the warps are done soonest: in rounds
-/// of two pieces at once, and a sum over the lanes behind them.
-int best_slots(std::int64_t pieces, std::int64_t eights) {
+/// Slots for tiles of so many pieces of 16 pixels and sixteens of products, so that the warps are done soonest: in
+/// rounds of two pieces at once, and a sum over the lanes behind them.
+int best_slots(std::int64_t pieces, std::int64_t sixteens) {
     const auto cost = [&](std::int64_t slots) {
-        return ceil_divide(slots * eights, block_warps) * (ceil_divide(ceil_divide(pieces, slots), 2) + 1);
+        return ceil_divide(slots * sixteens, block_warps) * (ceil_divide(ceil_divide(pieces, slots), 2) + 1);
     };
     std::int64_t best = 1;
     for (std::int64_t slots = 2; slots <= std::min<std::int64_t>(pieces, block_warps); ++slots)
@@ -43,7 +43,7 @@ std::optional<SeparableTiles> separable_tiles(const Depthwise& d, const Pointwis
     t.cell_rows = d.x[0] % 2 == 0 && image_rows * row_threads >= blocks * block_threads * 3 / 4 ? 2 : 1;
     const auto set_height = [&](std::int64_t height) {
         t.height = static_cast<int>(height);
-        t.slots = best_slots(ceil_divide(height * d.x[1], 16), p.products / 8);
+        t.slots = best_slots(ceil_divide(height * d.x[1], 16), ceil_divide(p.products, 16));
     };
     auto most = block_threads / row_threads * t.cell_rows;
     for (; most > 0; most -= t.cell_rows)

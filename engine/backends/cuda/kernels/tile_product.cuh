@@ -5,22 +5,46 @@
 
 #include <type_traits>
 
-/// Products of small matrices in shared memory, one piece of 16 x 8 results a warp: on tensor cores, or exactly.
+/// Products of small matrices in shared memory, blocks of pieces of 16 x 8 results a warp: on tensor cores, or exactly.
 namespace espalier::cuda {
 
-/// Elements from one row of a matrix in shared memory to the next: rows stay on 16 bytes and spread over the banks.
+/// Elements from one row of a matrix in shared memory to the next: rows stay on 16 bytes, and eight of them spread over
+/// all banks (an odd multiple of 16 bytes). Columns are a multiple of 8.
 template <class T>
 __host__ __device__ constexpr int product_pitch(int columns) {
-    return columns + (sizeof(T) == 2 ? 8 : 4);
+    if (sizeof(T) == 2)
+        return columns % 16 == 0 ? columns + 8 : columns;
+    return columns + 4;
 }
 
-/// A matrix in shared memory. `along`: whether the summed dimension is the contiguous one.
-template <class T, bool along>
+/// A matrix in shared memory. `along`: whether the summed dimension is the contiguous one. `raw`: not rounded for
+/// tensor cores (as_factor) yet.
+template <class T, bool along, bool raw = false>
 struct Factor {
     const T* data;
     int pitch;
     __device__ const T* at(int i, int k) const { return along ? data + i * pitch + k : data + k * pitch + i; }
 };
+
+/// A value as a factor: tensor cores want it rounded to tf32.
+template <bool tf32>
+__device__ float as_factor(float x) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (tf32) {
+        std::uint32_t bits;
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+        return __uint_as_float(bits);
+    }
+#endif
+    return x;
+}
+template <bool tf32>
+__device__ Eight as_factor(Eight x) {
+#pragma unroll
+    for (float& v : x.v)
+        v = as_factor<tf32>(v);
+    return x;
+}
 
 /// A lane's results: rows lane / 4 and that + 8, columns 2 (lane % 4) and that + 1.
 struct Piece16x8 {
@@ -29,20 +53,29 @@ struct Piece16x8 {
 
 namespace detail {
 
-template <int count, class T, bool a_along, bool b_along>
-__device__ void multiply_exactly(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
-                                 const int (&m)[count], int n, int depth) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, column = n + lane % 4 * 2;
+template <int M, int N, class A, class B>
+__device__ void multiply_exactly(Piece16x8 (&c)[M][N], const A& a, const B& b, const int (&m)[M], const int (&n)[N],
+                                 int depth) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     for (int k = 0; k < depth; ++k) {
-        const float left = to_float(*b.at(column, k)), right = to_float(*b.at(column + 1, k));
+        float top[M], bottom[M];
 #pragma unroll
-        for (int p = 0; p < count; ++p) {
-            const int row = m[p] + lane / 4;
-            const float top = to_float(*a.at(row, k)), bottom = to_float(*a.at(row + 8, k));
-            c[p].v[0] = fmaf(top, left, c[p].v[0]);
-            c[p].v[1] = fmaf(top, right, c[p].v[1]);
-            c[p].v[2] = fmaf(bottom, left, c[p].v[2]);
-            c[p].v[3] = fmaf(bottom, right, c[p].v[3]);
+        for (int i = 0; i < M; ++i) {
+            top[i] = to_float(*a.at(m[i] + lane / 4, k));
+            bottom[i] = to_float(*a.at(m[i] + lane / 4 + 8, k));
+        }
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+            const int column = n[j] + lane % 4 * 2;
+            const float left = to_float(*b.at(column, k)), right = to_float(*b.at(column + 1, k));
+#pragma unroll
+            for (int i = 0; i < M; ++i) {
+                float(&v)[4] = c[i][j].v;
+                v[0] = fmaf(top[i], left, v[0]);
+                v[1] = fmaf(top[i], right, v[1]);
+                v[2] = fmaf(bottom[i], left, v[2]);
+                v[3] = fmaf(bottom[i], right, v[3]);
+            }
         }
     }
 }
@@ -85,8 +118,8 @@ __device__ void load_squares(std::uint32_t (&r)[count], const void* row) {
 
 /// The rows of squares of a factor as load_squares wants them: square s begins at the outer index i + 8 (s % outers),
 /// and 16 bytes a square further along the summed one.
-template <class T, bool along>
-__device__ const T* square_row(const Factor<T, along>& f, int i, int k, int outers) {
+template <class T, bool along, bool raw>
+__device__ const T* square_row(const Factor<T, along, raw>& f, int i, int k, int outers) {
     const int lane = static_cast<int>(threadIdx.x) % 32, square = lane / 8, row = lane % 8;
     i += square % outers * 8;
     k += square / outers * (16 / static_cast<int>(sizeof(T)));
@@ -121,87 +154,80 @@ __device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[2
         : "r"(x[0]), "r"(x[1]), "r"(y[0]));
 }
 
-template <int count, bool a_along, bool b_along>
-__device__ void multiply_tf32(Piece16x8 (&c)[count], const Factor<float, a_along>& a, const Factor<float, b_along>& b,
-                              const int (&m)[count], int n, int depth) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, t = lane % 4;
-    for (int k = 0; k < depth; k += 8) {
-        std::uint32_t x[count][4], y[2];
+template <int count, bool along, bool raw, bool paired>
+__device__ void load_tf32(std::uint32_t (&r)[count], const Factor<float, along, raw>& f, int first, int k) {
+    constexpr int outers = count / 2; // squares side by side
+    if constexpr (along) {
+        static_assert(!raw && !paired);
+        load_squares<count, false>(r, square_row(f, first, k, outers));
+    } else {
+        const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, t = lane % 4;
 #pragma unroll
-        for (int p = 0; p < count; ++p)
-            if constexpr (a_along)
-                load_squares<4, false>(x[p], square_row(a, m[p], k, 2));
-            else
-#pragma unroll
-                for (int i = 0; i < 4; ++i)
-                    x[p][i] = __float_as_uint(*a.at(m[p] + group + i % 2 * 8, k + t + i / 2 * 4));
-        if constexpr (b_along)
-            load_squares<2, false>(y, square_row(b, n, k, 1));
-        else
-#pragma unroll
-            for (int i = 0; i < 2; ++i)
-                y[i] = __float_as_uint(*b.at(n + group, k + t + 4 * i));
-#pragma unroll
-        for (int p = 0; p < count; ++p)
-            multiply_squares(c[p], x[p], y, float{});
+        for (int i = 0; i < count; ++i)
+            r[i] = __float_as_uint(as_factor<raw>(
+                *f.at(first + group + i % outers * 8, paired ? k + 2 * t + i / outers : k + t + 4 * (i / outers))));
     }
 }
 
-template <int count, class T, bool a_along, bool b_along>
-__device__ void multiply_halves(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
-                                const int (&m)[count], int n, int depth) {
+template <int M, int N, bool a_along, bool a_raw, bool b_along, bool b_raw>
+__device__ void multiply_tf32(Piece16x8 (&c)[M][N], const Factor<float, a_along, a_raw>& a,
+                              const Factor<float, b_along, b_raw>& b, const int (&m)[M], const int (&n)[N], int depth) {
+    // The eight summands of a step may stand in any order, if in both factors the same: in pairs, rows of a
+    // product_pitch meet no bank twice.
+    constexpr bool paired = !a_along && !b_along;
+#pragma unroll 2
+    for (int k = 0; k < depth; k += 8) {
+        std::uint32_t x[M][4];
+#pragma unroll
+        for (int i = 0; i < M; ++i)
+            load_tf32<4, a_along, a_raw, paired>(x[i], a, m[i], k);
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+            std::uint32_t y[2];
+            load_tf32<2, b_along, b_raw, paired>(y, b, n[j], k);
+#pragma unroll
+            for (int i = 0; i < M; ++i)
+                multiply_squares(c[i][j], x[i], y, float{});
+        }
+    }
+}
+
+template <int M, int N, class T, bool a_along, bool a_raw, bool b_along, bool b_raw>
+__device__ void multiply_halves(Piece16x8 (&c)[M][N], const Factor<T, a_along, a_raw>& a,
+                                const Factor<T, b_along, b_raw>& b, const int (&m)[M], const int (&n)[N], int depth) {
+    const auto step = [&](auto eights, int k) {
+        constexpr int width = decltype(eights)::value; // of the summands
+        std::uint32_t x[M][2 * width];
+#pragma unroll
+        for (int i = 0; i < M; ++i)
+            load_squares<2 * width, !a_along>(x[i], square_row(a, m[i], k, 2));
+#pragma unroll
+        for (int j = 0; j < N; ++j) {
+            std::uint32_t y[width];
+            load_squares<width, !b_along>(y, square_row(b, n[j], k, 1));
+#pragma unroll
+            for (int i = 0; i < M; ++i)
+                multiply_squares(c[i][j], x[i], y, T{});
+        }
+    };
     int k = 0;
-    for (; k + 16 <= depth; k += 16) {
-        std::uint32_t x[count][4], y[2];
-#pragma unroll
-        for (int p = 0; p < count; ++p)
-            load_squares<4, !a_along>(x[p], square_row(a, m[p], k, 2));
-        load_squares<2, !b_along>(y, square_row(b, n, k, 1));
-#pragma unroll
-        for (int p = 0; p < count; ++p)
-            multiply_squares(c[p], x[p], y, T{});
-    }
-    if (k < depth) {
-        std::uint32_t x[count][2], y[1];
-#pragma unroll
-        for (int p = 0; p < count; ++p)
-            load_squares<2, !a_along>(x[p], square_row(a, m[p], k, 2));
-        load_squares<1, !b_along>(y, square_row(b, n, k, 1));
-#pragma unroll
-        for (int p = 0; p < count; ++p)
-            multiply_squares(c[p], x[p], y, T{});
-    }
+#pragma unroll 2
+    for (; k + 16 <= depth; k += 16)
+        step(std::integral_constant<int, 2>{}, k);
+    if (k < depth)
+        step(std::integral_constant<int, 1>{}, k);
 }
 
 #endif
 
 } // namespace detail
 
-/// A value as a factor of multiply_piece: tensor cores want it rounded to tf32.
-template <bool tf32>
-__device__ float as_factor(float x) {
-#if __CUDA_ARCH__ >= 800
-    if constexpr (tf32) {
-        std::uint32_t bits;
-        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-        return __uint_as_float(bits);
-    }
-#endif
-    return x;
-}
-template <bool tf32>
-__device__ Eight as_factor(Eight x) {
-#pragma unroll
-    for (float& v : x.v)
-        v = as_factor<tf32>(v);
-    return x;
-}
-
-/// c[p](i, j) += sum over k < depth of a(m[p] + i, k) b(n + j, k), by one warp. `depth` is a multiple of 8, and so are
-/// m, n and the pitches. Rows of `a` beyond its last are read, and give results that nobody should use.
-template <class T, bool tf32, int count, bool a_along, bool b_along>
-__device__ void multiply_pieces(Piece16x8 (&c)[count], const Factor<T, a_along>& a, const Factor<T, b_along>& b,
-                                const int (&m)[count], int n, int depth) {
+/// c[p][q](i, j) += sum over k < depth of a(m[p] + i, k) b(n[q] + j, k), by one warp, which reads each factor once for
+/// all pieces. `depth` is a multiple of 8, and so are m, n and the pitches. Rows beyond the last are read, and give
+/// results that nobody should use.
+template <class T, bool tf32, int M, int N, bool a_along, bool a_raw, bool b_along, bool b_raw>
+__device__ void multiply_block(Piece16x8 (&c)[M][N], const Factor<T, a_along, a_raw>& a,
+                               const Factor<T, b_along, b_raw>& b, const int (&m)[M], const int (&n)[N], int depth) {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == 2)
         detail::multiply_halves(c, a, b, m, n, depth);
@@ -211,13 +237,11 @@ __device__ void multiply_pieces(Piece16x8 (&c)[count], const Factor<T, a_along>&
 #endif
         detail::multiply_exactly(c, a, b, m, n, depth);
 }
-template <class T, bool tf32, bool a_along, bool b_along>
-__device__ void multiply_piece(Piece16x8& c, const Factor<T, a_along>& a, const Factor<T, b_along>& b, int m, int n,
-                               int depth) {
-    Piece16x8 pieces[1] = {c};
-    const int rows[1] = {m};
-    multiply_pieces<T, tf32>(pieces, a, b, rows, n, depth);
-    c = pieces[0];
+template <class T, bool tf32, class A, class B>
+__device__ void multiply_piece(Piece16x8& c, const A& a, const B& b, int m, int n, int depth) {
+    Piece16x8 pieces[1][1] = {{c}};
+    multiply_block<T, tf32>(pieces, a, b, {m}, {n}, depth);
+    c = pieces[0][0];
 }
 
 /// Writes a piece into a matrix in shared or global memory, two neighbours at once; rows from `rows` on are left out.
