@@ -4,11 +4,12 @@
 #include "backends/cuda/device_memory.h"
 #include "backends/cuda/kernels/compare.h"
 #include "backends/cuda/recording.h"
+#include "backends/cuda/timing_contest.h"
 #include "base/error.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
+#include <iterator>
 #include <optional>
 
 namespace espalier::cuda::cudnn {
@@ -147,24 +148,20 @@ Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess
         workspace = std::max(workspace, candidate->workspace());
     Bench bench(problem, workspace, handle, stream);
 
-    Contest contest{guess, {}};
-    const auto guess_time = bench.time(guess, std::numeric_limits<double>::infinity());
-    if (!guess_time)
-        return contest; // there is nothing to be faster than, or to compare with
-    std::vector<std::pair<double, std::shared_ptr<const Plan>>> times; // of what is faster
-    double best = *guess_time;
-    for (const auto& candidate : candidates) {
-        if (candidate->choice() == guess->choice())
-            continue;
-        if (const auto time = bench.time(candidate, best); time && *time < *guess_time) {
-            times.emplace_back(*time, candidate);
-            best = std::min(best, *time);
-        }
-    }
-    std::ranges::stable_sort(times, {}, [](const auto& entry) { return entry.first; });
+    std::vector<std::shared_ptr<const Plan>> entrants{guess};
+    std::ranges::copy_if(candidates, std::back_inserter(entrants),
+                         [&](const auto& candidate) { return candidate->choice() != guess->choice(); });
+    const auto order = fastest_first(
+        entrants.size(), [&](std::size_t entrant, double best) { return bench.time(entrants[entrant], best); });
 
+    Contest contest{guess, {}};
+    if (order.empty() || order.front() == 0)
+        return contest; // there is nothing to compare with, or nothing faster
     bench.expect(guess);
-    for (const auto& [time, candidate] : times) {
+    for (const auto entrant : order) {
+        const auto& candidate = entrants[entrant];
+        if (candidate == guess)
+            break;
         const double difference = bench.difference(candidate);
         if (difference <= tolerance(problem)) {
             contest.winner = candidate;

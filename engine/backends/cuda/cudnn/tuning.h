@@ -11,8 +11,8 @@ struct Contest {
     std::vector<std::string> rejected; ///< candidates that were faster, but computed something else
 };
 
-/// The fastest of `guess` and the candidates on random data: the median of several launches each. A guess that cannot
-/// be timed stays. The winner is run once more and compared with what `guess` computes; one that differs by more than
+/// The fastest of `guess` and the candidates on random data, as fastest_first finds it. A guess that cannot be timed
+/// stays. The winner is run once more and compared with what `guess` computes; one that differs by more than
 /// rounding is thrown away, and the next one is looked at. Takes memory of its own for the time of the call; throws
 /// OutOfMemory if there is none left.
 [[nodiscard]] Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess,

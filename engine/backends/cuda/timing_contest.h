@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace espalier::cuda {
+
+/// Milliseconds of an entrant; nothing if it cannot be run. `best`: of those timed so far, infinite at first.
+using TimeOf = std::function<std::optional<double>(std::size_t entrant, double best)>;
+
+/// Entrants 0, 1, ... `count` - 1, the fastest first: those that can be run, and of the slow ones none but entrant 0;
+/// empty if entrant 0 cannot be run. A card's clock rises and falls while it is measured, so that times taken far from
+/// each other say little about a few percent: all are timed once, after entrant 0 has woken the card, then the fastest
+/// of them again in turns, and the medians of these turns decide.
+[[nodiscard]] std::vector<std::size_t> fastest_first(std::size_t count, const TimeOf& time);
+
+} // namespace espalier::cuda
