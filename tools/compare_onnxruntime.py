@@ -3,11 +3,11 @@
 """Compares an exported ONNX file, run by onnxruntime, with the engine's own probabilities.
 
     espalier-train export RUN --format onnx --out network.onnx
-    espalier-train predict RUN image1.png image2.png ... --json > predicted.jsonl
+    espalier-train predict RUN image1.png image2.png ... --backend cpu --json > predicted.jsonl
     tools/compare_onnxruntime.py network.onnx predicted.jsonl
 
-The images must have the network's size, so that no resizing stands between the two. Needs the Python packages onnxruntime, numpy
-and Pillow. Exit code 0: all probabilities agree within the tolerance; 1: some do not; 2: the files do not fit together.
+Both compute in float32 on the processor. The images must have the network's size and be lossless (PNG), so that neither resizing nor
+two decoders' rounding stands between the two. Needs the Python packages onnxruntime, numpy and Pillow. Exit code 0: all probabilities agree within the tolerance; 1: some do not; 2: the files do not fit together.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--tolerance", type=float, default=1e-4)
     options = parser.parse_args()
 
-    session = onnxruntime.InferenceSession(options.onnx, providers=onnxruntime.get_available_providers())
+    session = onnxruntime.InferenceSession(options.onnx, providers=["CPUExecutionProvider"])
     image_input = session.get_inputs()[0]
     _, channels, height, width = image_input.shape
     metadata = session.get_modelmeta().custom_metadata_map
@@ -36,7 +36,11 @@ def main() -> int:
     pixels, expected, files = [], [], []
     with open(options.predictions, encoding="utf-8") as lines:
         for line in map(json.loads, lines):
-            image = Image.open(line["image"]).convert("L" if channels == 1 else "RGB")
+            image = Image.open(line["image"])
+            if image.format == "JPEG":
+                print(f"{line['image']} is a JPEG, which two decoders may read differently. Take lossless images, such as PNG.", file=sys.stderr)
+                return 2
+            image = image.convert("L" if channels == 1 else "RGB")
             if image.size != (width, height):
                 print(f"{line['image']} is {image.size[0]}x{image.size[1]}, but the network takes {width}x{height}.", file=sys.stderr)
                 return 2

@@ -35,6 +35,12 @@ std::string Console::fixed(double value, int digits) {
     return {text.data(), end};
 }
 
+std::string Console::scientific(double value) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific, 1).ptr;
+    return {text.data(), end};
+}
+
 std::string Console::clock_text(double seconds) {
     if (!(seconds >= 0 && seconds < 1e9))
         return "?";

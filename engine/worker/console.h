@@ -34,6 +34,8 @@ public:
     [[nodiscard]] static std::string count_text(std::int64_t count);
     /// Fixed digits behind the point, whatever the locale.
     [[nodiscard]] static std::string fixed(double value, int digits);
+    /// Two digits and the power of ten: 1.5e-07.
+    [[nodiscard]] static std::string scientific(double value);
 
 private:
     void line(const std::string& text);

@@ -13,6 +13,8 @@
 
 namespace espalier {
 
+class TrainedModel;
+
 /// What a request's function may use while it works, in a thread of its own.
 struct RequestContext {
     std::filesystem::path runs_root;
@@ -57,6 +59,8 @@ Json answer_thumbnails(const Json& arguments, const RequestContext& context);
 Json answer_plan(const Json& arguments, const RequestContext& context);
 // Checkpoints: requests_checkpoint.cpp
 Json answer_predict(const Json& arguments, const RequestContext& context);
+/// Of one image, named by `image` or `base64`: [{name, probability}], the most probable first.
+Json predicted_classes(TrainedModel& model, const Json& image);
 Json answer_evaluate(const Json& arguments, const RequestContext& context);
 Json answer_export(const Json& arguments, const RequestContext& context);
 // What a network confuses: requests_results.cpp

@@ -78,13 +78,17 @@ Json answer_export(const Json& arguments, const RequestContext& context) {
     return answer;
 }
 
+Json predicted_classes(TrainedModel& model, const Json& image) {
+    Json classes = Json::array();
+    for (const auto& one : model.predict(read_image(image, model.info().network)))
+        classes.push_back({{"name", one.name}, {"probability", one.probability}});
+    return classes;
+}
+
 Json answer_predict(const Json& arguments, const RequestContext& context) {
     TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
     context.check();
-    Json classes = Json::array();
-    for (const auto& one : model.predict(read_image(arguments, model.info().network)))
-        classes.push_back({{"name", one.name}, {"probability", one.probability}});
-    return {{"classes", std::move(classes)}};
+    return {{"classes", predicted_classes(model, arguments)}};
 }
 
 Json answer_evaluate(const Json& arguments, const RequestContext& context) {

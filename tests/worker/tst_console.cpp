@@ -51,6 +51,8 @@ private Q_SLOTS:
         QCOMPARE(Console::count_text(-123), std::string("-123"));
         QCOMPARE(Console::fixed(1e300, 1).size(), std::size_t{303});
         QCOMPARE(Console::fixed(std::nan(""), 1), std::string("NaN"));
+        QCOMPARE(Console::scientific(1.4901161193847656e-07), std::string("1.5e-07"));
+        QCOMPARE(Console::scientific(0), std::string("0.0e+00"));
     }
 
     void a_terminal_gets_a_bar_with_the_time_left() {

@@ -10,6 +10,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <cmath>
+#include <fstream>
 
 using namespace espalier;
 
@@ -317,6 +318,44 @@ private Q_SLOTS:
         const auto json = Json::parse(run({"--confusion", "--json"}).second.toStdString());
         QCOMPARE(images_in(json.at("cells")), json.at("images").get<std::int64_t>());
         QCOMPARE(run({}).first, 2); // on what?
+        const QStringList set{"--data", "synthetic:1x12x12,7,70", "--json", "--backend"};
+        const auto cpu = run(set + QStringList{"cpu"}), reference = run(set + QStringList{"reference"});
+        QCOMPARE(Json::parse(cpu.second.toStdString()).at("accuracy"),
+                 Json::parse(reference.second.toStdString()).at("accuracy"));
+        QVERIFY(run(set + QStringList{"abacus"}).first != 0);
+    }
+
+    void several_images_are_predicted_on_the_named_backend() {
+        QTemporaryDir folder;
+        QStringList images;
+        for (const int grey : {40, 200}) {
+            images << folder.filePath(QString::number(grey) + ".pgm");
+            std::ofstream(images.back().toStdString(), std::ios::binary)
+                << "P5 12 12 255\n"
+                << std::string(12 * 12, static_cast<char>(grey));
+        }
+        const auto predicted = [&](const QStringList& files, const QString& backend) {
+            QProcess process;
+            process.start(ESPALIER_TRAIN,
+                          QStringList{"predict", QString::fromStdString(run_), "--json", "--backend", backend} + files);
+            process.waitForFinished(patient);
+            std::map<std::string, std::map<std::string, double>> found; // of an image, by class
+            for (const auto& line : process.readAllStandardOutput().split('\n'))
+                if (const auto answer = Json::parse(line.toStdString(), nullptr, false); answer.is_object())
+                    for (const auto& one : answer.at("classes"))
+                        found[answer.at("image")][one.at("name")] = one.at("probability");
+            return found;
+        };
+        const auto cpu = predicted(images, "cpu"), reference = predicted(images, "reference");
+        QCOMPARE(cpu.size(), std::size_t{2});
+        QVERIFY(cpu.at(images[0].toStdString()) != cpu.at(images[1].toStdString()));
+        QCOMPARE(predicted({images[1]}, "cpu").at(images[1].toStdString()), cpu.at(images[1].toStdString()));
+        for (const auto& [image, classes] : cpu) {
+            QCOMPARE(classes.size(), std::size_t{7});
+            for (const auto& [name, probability] : classes)
+                QVERIFY(std::abs(probability - reference.at(image).at(name)) < 1e-5);
+        }
+        QVERIFY(predicted(images, "abacus").empty());
     }
 };
 

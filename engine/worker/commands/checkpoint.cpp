@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
-#include "io/csv.h"
 #include "io/run_folder.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/protocol.h"
+#include "worker/trained_model.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace espalier::commands {
 namespace {
 
 struct CheckpointOptions {
-    std::string checkpoint, data, part, format, out;
+    std::string checkpoint, data, part, format, out, backend = "auto";
     std::vector<std::string> images;
     bool json = false, confusion = false;
 };
@@ -80,7 +80,7 @@ void print_confusion(const Json& answer) {
 
 /// What a run's folder means to `confusion`: its best checkpoint, and the data that it was trained with.
 Json confusion(const CheckpointOptions& options) {
-    Json arguments{{"part", options.part}};
+    Json arguments{{"part", options.part}, {"backend", options.backend}};
     arguments[RunFolder(options.checkpoint).is_run() ? "path" : "checkpoint"] = options.checkpoint;
     if (!options.data.empty())
         arguments["data"] = options.data;
@@ -95,7 +95,8 @@ int evaluate(const CheckpointOptions& options) {
                             ? confusion(options)
                             : answer_evaluate({{"checkpoint", checkpoint_file(options.checkpoint).string()},
                                                {"data", options.data},
-                                               {"part", options.part}},
+                                               {"part", options.part},
+                                               {"backend", options.backend}},
                                               {});
     if (options.json)
         print_json(answer);
@@ -113,16 +114,16 @@ int evaluate(const CheckpointOptions& options) {
 }
 
 int predict(const CheckpointOptions& options) {
+    TrainedModel model(checkpoint_file(options.checkpoint), options.backend);
     for (const auto& image : options.images) {
-        auto answer =
-            answer_predict({{"checkpoint", checkpoint_file(options.checkpoint).string()}, {"image", image}}, {});
+        const auto classes = predicted_classes(model, {{"image", image}});
         if (options.json) {
-            print_json({{"image", image}, {"classes", answer.at("classes")}});
+            print_json({{"image", image}, {"classes", classes}});
             continue;
         }
         print_line(image);
         int shown = 0;
-        for (const auto& one : answer.at("classes"))
+        for (const auto& one : classes)
             if (shown++ < 5)
                 print_line("  " + Console::fixed(100 * one.at("probability").get<double>(), 1) + " %  " +
                            one.at("name").get<std::string>());
@@ -145,7 +146,7 @@ int export_network(const CheckpointOptions& options) {
         print_line("Checked by ONNX's checker, read back and compared on " +
                    Console::count_text(compared->at("images").get<std::int64_t>()) + " images of " +
                    compared->at("origin").get<std::string>() + ": probabilities differ by at most " +
-                   csv::cell(compared->at("largest_difference").get<double>()) + ".");
+                   Console::scientific(compared->at("largest_difference").get<double>()) + ".");
     return 0;
 }
 
@@ -160,15 +161,23 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
         command->callback([options, action, &chosen] { chosen = [options, action] { return action(*options); }; });
         return command;
     };
+    const auto add_backend = [&](CLI::App* command) {
+        command
+            ->add_option("--backend", options->backend,
+                         "auto, cpu, cuda or reference; auto, the fastest, computes in reduced precision on a GPU")
+            ->capture_default_str();
+    };
     auto* command = add("eval", "Loss and accuracy of a checkpoint on a data set", evaluate);
     command->add_option("--data", options->data, "The data set, as `run` takes it");
     command->add_flag("--confusion", options->confusion,
                       "Also which classes are taken for which, and precision, recall and F1 of each");
     command->add_option("--part", options->part, "train, validation or test; the last that the set has, if not said");
+    add_backend(command);
     command->add_flag("--json", options->json, "One line of JSON");
 
     command = add("predict", "The classes that a checkpoint sees in images", predict);
     command->add_option("IMAGE", options->images, "Image files")->required();
+    add_backend(command);
     command->add_flag("--json", options->json, "One line of JSON an image");
 
     command = add("export", "Write a checkpoint's network for other programs", export_network);
