@@ -86,8 +86,8 @@ MemoryPart read_cifar_file(ByteSource& source, const std::string& name, std::siz
     return part;
 }
 
-std::shared_ptr<const Dataset> open_cifar(fs::path folder, DatasetInfo info) {
-    const auto variant = variant_of(info.kind);
+fs::path find_cifar(fs::path folder, const std::string& kind) {
+    const auto variant = variant_of(kind);
     std::error_code ignored;
     check_folder(folder);
     if (!fs::exists(folder / variant.train[0], ignored) && fs::is_directory(folder / variant.archive_folder, ignored))
@@ -95,6 +95,13 @@ std::shared_ptr<const Dataset> open_cifar(fs::path folder, DatasetInfo info) {
     if (!fs::exists(folder / variant.train[0], ignored))
         throw DataError("'" + folder.string() + "' holds no '" + variant.train[0] +
                         "'. The files of the set's binary version were expected (" + variant.archive_folder + ").");
+    return folder;
+}
+
+std::shared_ptr<const Dataset> open_cifar(const fs::path& given, DatasetInfo info) {
+    const auto variant = variant_of(info.kind);
+    const auto folder = find_cifar(given, info.kind);
+    std::error_code ignored;
     const auto read = [&](const std::string& file) {
         const auto source = unpacked(open_file(folder / file));
         return read_cifar_file(*source, (folder / file).string(), variant.label_bytes, variant.classes);

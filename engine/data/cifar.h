@@ -18,6 +18,9 @@ namespace espalier {
 /// test.bin with their fine labels ("cifar100"), or those in the folder that their archives unpack to
 /// (cifar-10-batches-bin, cifar-100-binary). Training files that are not there make the set smaller, with a remark; the
 /// first must be. Class names come from batches.meta.txt or fine_label_names.txt; without them they are numbers.
-[[nodiscard]] std::shared_ptr<const Dataset> open_cifar(std::filesystem::path folder, DatasetInfo info);
+[[nodiscard]] std::shared_ptr<const Dataset> open_cifar(const std::filesystem::path& folder, DatasetInfo info);
+
+/// The folder in which those files lie, `folder` or one within it. Throws DataError if the first one is not there.
+[[nodiscard]] std::filesystem::path find_cifar(std::filesystem::path folder, const std::string& kind);
 
 } // namespace espalier

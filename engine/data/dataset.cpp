@@ -116,10 +116,12 @@ void check_dataset_is_there(const std::string& spec) {
         (void)fashion_mnist_folder();
     else if (rest.empty())
         refuse(spec);
-    else if (kind == "folder" || kind == "cifar10" || kind == "cifar100")
-        check_folder(rest);
+    else if (kind == "folder")
+        check_image_folder(rest);
+    else if (kind == "cifar10" || kind == "cifar100")
+        (void)find_cifar(rest, kind);
     else if (kind == "idx")
-        check_folder(rest.substr(0, rest.rfind(idx_option)));
+        check_idx_folder(rest.substr(0, rest.rfind(idx_option)));
     else if (kind == "csv")
         (void)open_file(rest);
     else if (kind == "synthetic")

@@ -129,8 +129,8 @@ struct OpenOptions {
 /// null if nothing is left.
 [[nodiscard]] std::shared_ptr<const Dataset> open_dataset(const std::string& spec, const OpenOptions& options = {});
 
-/// What can be told in a moment, without a look at any image: throws as open_dataset if SPEC cannot be understood, or
-/// its folder or file is not there.
+/// What can be told in a moment, without a look into any image: throws as open_dataset if SPEC cannot be understood,
+/// its folder or file is not there, or nothing in the folder is named like images of classes, or like the set's files.
 void check_dataset_is_there(const std::string& spec);
 
 /// SPEC with the path in it made absolute, so that it means the same wherever a run is resumed.

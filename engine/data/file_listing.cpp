@@ -108,6 +108,31 @@ private:
 /// A folder of each class, for each part.
 using ClassFolders = std::array<std::vector<fs::path>, 3>;
 
+/// Whether an image lies in one of these folders or within them. After so many entries without one they get the benefit
+/// of the doubt: who opens the data set reads on.
+bool may_hold_image(std::vector<fs::path> folders) {
+    constexpr std::size_t most_entries = 20000;
+    std::size_t seen = 0;
+    std::error_code error;
+    while (!folders.empty()) {
+        const fs::path folder = std::move(folders.back());
+        folders.pop_back();
+        for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+             entry.increment(error)) {
+            std::error_code unknown;
+            if (++seen > most_entries) // also the end of links that lead back
+                return true;
+            if (is_left_behind(name_of_path(entry->path())))
+                continue;
+            if (entry->is_directory(unknown))
+                folders.push_back(entry->path());
+            else if (has_image_name(entry->path()))
+                return true;
+        }
+    }
+    return false;
+}
+
 ClassFolders find_classes(const fs::path& folder, Walk& walk, FileListing& listing) {
     const auto top = walk.entries(folder);
     const bool parted = std::ranges::any_of(
@@ -189,6 +214,17 @@ FileListing list_image_folder(const fs::path& folder, const WorkWatch& watch) {
             walk.collect(path, labels.at(name_of_path(path)), listing.images[part]);
     walk.tell();
     return listing;
+}
+
+void check_image_folder(const fs::path& folder) {
+    check_folder(folder);
+    FileListing listing;
+    const WorkWatch unwatched;
+    Walk walk(listing, unwatched);
+    if (!may_hold_image(find_classes(folder, walk, listing)[0]))
+        throw DataError("The folders of classes in '" + folder.string() +
+                        "' hold no image for training. Images were expected in them: FOLDER/CLASS/IMAGE, or "
+                        "FOLDER/train/CLASS/IMAGE.");
 }
 
 } // namespace espalier

@@ -41,6 +41,10 @@ struct FileListing {
 /// Throws DataError if there is no such folder or it holds no folder of a class.
 [[nodiscard]] FileListing list_image_folder(const std::filesystem::path& folder, const WorkWatch& watch = {});
 
+/// Throws DataError as list_image_folder, and if the classes hold no image for training, as far as names tell it in a
+/// moment: the search ends at the first image.
+void check_image_folder(const std::filesystem::path& folder);
+
 /// Labels of classes by name.
 using ClassLabels = std::map<std::string, std::int32_t, NaturalLess>;
 /// Gives the classes their labels, from 0 on in natural order, and returns their names.

@@ -168,6 +168,12 @@ std::filesystem::path find_idx(const std::filesystem::path& folder, const std::s
     return {};
 }
 
+[[noreturn]] void refuse_without_training(const std::filesystem::path& folder) {
+    throw DataError("'" + folder.string() +
+                    "' holds no training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, "
+                    "with or without .gz, were expected.");
+}
+
 std::vector<std::string> read_class_names(const std::filesystem::path& folder) {
     std::ifstream file(folder / "classes.txt");
     std::vector<std::string> names;
@@ -197,6 +203,12 @@ MemoryPart open_part(const std::filesystem::path& folder, const std::string& pre
 
 } // namespace
 
+void check_idx_folder(const std::filesystem::path& folder) {
+    check_folder(folder);
+    if (find_idx(folder, "train-images", "3").empty() || find_idx(folder, "train-labels", "1").empty())
+        refuse_without_training(folder);
+}
+
 std::shared_ptr<const Dataset> open_idx_folder(const std::filesystem::path& folder, DatasetInfo info,
                                                std::vector<BadFile>* bad) {
     check_folder(folder);
@@ -221,9 +233,7 @@ std::shared_ptr<const Dataset> open_idx_folder(const std::filesystem::path& fold
     if (train.labels.empty()) {
         if (bad && !bad->empty())
             return nullptr;
-        throw DataError("'" + folder.string() +
-                        "' holds no training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, "
-                        "with or without .gz, were expected.");
+        refuse_without_training(folder);
     }
     info.image = train.image;
     return std::make_shared<MemoryDataset>(std::move(info), std::move(train), MemoryPart{}, std::move(test));

@@ -41,4 +41,7 @@ struct IdxPair {
 [[nodiscard]] std::shared_ptr<const Dataset> open_idx_folder(const std::filesystem::path& folder, DatasetInfo info,
                                                              std::vector<BadFile>* bad = nullptr);
 
+/// Throws DataError, as open_idx_folder, if the files of the training part are not there. None is opened.
+void check_idx_folder(const std::filesystem::path& folder);
+
 } // namespace espalier

@@ -127,6 +127,26 @@ private Q_SLOTS:
         QVERIFY(has(message_of<DataError>([] { (void)open_dataset("folder:/nowhere"); }), "no folder '/nowhere'"));
     }
 
+    void what_is_no_set_of_images_is_known_without_a_look_into_one() {
+        const PhotoFolder folder;
+        const auto refusal = [&] { return message_of<DataError>([&] { check_dataset_is_there(folder.spec()); }); };
+        QVERIFY(has(refusal(), "but 0 images"));
+        std::filesystem::create_directories(folder.path() / "cat" / "deep");
+        QVERIFY(has(refusal(), "hold no image for training"));
+        std::ofstream(folder.path() / "cat" / "notes.txt") << "no image";
+        std::ofstream(folder.path() / "cat" / "._a.jpg") << "left behind";
+        std::filesystem::create_directory_symlink(folder.path(), folder.path() / "cat" / "deep" / "loop");
+        std::filesystem::create_directories(folder.path() / "test" / "cat");
+        std::ofstream(folder.path() / "cat" / "deep" / "broken.jpg") << "only its name is looked at";
+        check_dataset_is_there(folder.spec());
+        std::filesystem::create_directories(folder.path() / "train"); // now the classes lie in it
+        QVERIFY(has(refusal(), "train/CLASS/IMAGE"));
+        folder.png("train/dog/1.png", Qt::red);
+        check_dataset_is_there(folder.spec());
+        for (const char* kind : {"cifar10:", "cifar100:", "idx:"})
+            QVERIFY(!message_of<DataError>([&] { check_dataset_is_there(kind + folder.path().string()); }).empty());
+    }
+
     void an_empty_folder_is_a_class_and_warned_of() {
         const PhotoFolder folder;
         folder.png("cat/a.png", Qt::red);
