@@ -101,7 +101,7 @@ public:
     template <typename Condition>
     static void wait_until(Condition&& condition) {
         while (!condition())
-            QApplication::processEvents(QEventLoop::WaitForMoreEvents, 10);
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents); // the window's tick wakes it, if nothing else
     }
     static void wait_seconds(double seconds) {
         QElapsedTimer clock;
