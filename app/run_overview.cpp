@@ -10,6 +10,12 @@ namespace espalier {
 
 namespace {
 
+MetricSeries series_of(const std::vector<Sample>& samples) {
+    MetricSeries series;
+    series.append(samples);
+    return series;
+}
+
 /// One series of an overview, bucket by bucket.
 class Buckets {
 public:
@@ -45,22 +51,22 @@ public:
     /// Both ends of each bucket, one behind the other.
     [[nodiscard]] MetricSeries range(const char* name) const {
         const auto low = values(name, "low"), high = values(name, "high");
-        MetricSeries series;
+        std::vector<Sample> ends;
         for (std::size_t i = 0; i < std::min(low.size(), high.size()); ++i)
             if (std::isfinite(low[i]) && std::isfinite(high[i])) {
                 if (low[i] != high[i] && middle_step(i) > first_step(i))
-                    series.append(first_step(i), low[i]);
-                series.append(middle_step(i), high[i]);
+                    ends.push_back({static_cast<double>(first_step(i)), low[i]});
+                ends.push_back({static_cast<double>(middle_step(i)), high[i]});
             }
-        return series;
+        return series_of(ends);
     }
     [[nodiscard]] MetricSeries mean(const char* name) const { return single(values(name, "mean")); }
     [[nodiscard]] MetricSeries single(const std::vector<float>& values) const {
-        MetricSeries series;
+        std::vector<Sample> samples;
         for (std::size_t i = 0; i < values.size(); ++i)
             if (std::isfinite(values[i]))
-                series.append(middle_step(i), values[i]);
-        return series;
+                samples.push_back({static_cast<double>(middle_step(i)), values[i]});
+        return series_of(samples);
     }
 
 private:
@@ -99,16 +105,17 @@ BucketWords bucket_words(std::int64_t width) {
 RunOverview refined(const RunOverview& whole, const RunOverview& stretch) {
     RunOverview result = whole;
     const auto put = [&](MetricSeries& into, const MetricSeries& fine) {
-        MetricSeries series;
+        std::vector<Sample> samples;
+        samples.reserve(into.size() + fine.size());
         const auto copy = [&](const MetricSeries& from, const auto& wanted) {
             for (std::size_t i = 0; i < from.size(); ++i)
-                if (wanted(from.step_at(i)))
-                    series.append(from.step_at(i), from.value_at(i));
+                if (const auto step = from.step_at(i); wanted(step))
+                    samples.push_back({static_cast<double>(step), from.value_at(i)});
         };
         copy(into, [&](std::int64_t step) { return step < stretch.first; });
         copy(fine, [](std::int64_t) { return true; });
         copy(into, [&](std::int64_t step) { return step > stretch.steps; });
-        into = std::move(series);
+        into = series_of(samples);
     };
     for (const auto member :
          {&RunOverview::loss, &RunOverview::loss_mean, &RunOverview::accuracy, &RunOverview::accuracy_mean,

@@ -34,10 +34,28 @@ void MetricSeries::append(std::int64_t first_step, const float* values, std::siz
     if (!empty() && first_step <= last_step())
         truncate_after(first_step - 1);
     const std::size_t begin = size();
-    if (stretches_.empty() ||
-        stretches_.back().step + static_cast<std::int64_t>(begin - stretches_.back().index) != first_step)
-        stretches_.push_back({begin, first_step});
+    begin_stretch(first_step);
     values_.insert(values_.end(), values, values + count);
+    take_in(begin);
+}
+
+void MetricSeries::append(const std::vector<Sample>& samples) {
+    const std::size_t begin = size();
+    values_.reserve(begin + samples.size());
+    for (const Sample& sample : samples) {
+        begin_stretch(std::llround(sample.step));
+        values_.push_back(static_cast<float>(sample.value));
+    }
+    take_in(begin);
+}
+
+void MetricSeries::begin_stretch(std::int64_t step) {
+    if (stretches_.empty() ||
+        stretches_.back().step + static_cast<std::int64_t>(size() - stretches_.back().index) != step)
+        stretches_.push_back({size(), step});
+}
+
+void MetricSeries::take_in(std::size_t begin) {
     for (std::size_t i = begin; i < size(); ++i)
         if (!std::isfinite(values_[i]))
             non_finite_.push_back(i);

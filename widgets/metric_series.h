@@ -31,6 +31,8 @@ public:
     void append(std::int64_t step, float value);
     /// `count` values at consecutive steps from `first_step` on.
     void append(std::int64_t first_step, const float* values, std::size_t count);
+    /// Values at the samples' own steps, which must grow from one to the next, and from the last one here.
+    void append(const std::vector<Sample>& samples);
     /// Makes room for `count` samples, so that no append has to move those before it.
     void reserve(std::size_t count);
     /// Drops every sample with a step above `step`.
@@ -75,6 +77,8 @@ private:
     [[nodiscard]] std::size_t lower_index(double step) const; ///< first sample with its step >= `step`
     [[nodiscard]] Block block(std::size_t level, std::size_t index) const;
     void refresh(std::size_t level, std::size_t index);
+    void begin_stretch(std::int64_t step); ///< where the next value does not follow the last one
+    void take_in(std::size_t begin);       ///< values from there on are new to all that is kept of them
     void grow_levels();
     [[nodiscard]] Extent extent_of(std::size_t begin, std::size_t end) const;
 

@@ -38,6 +38,38 @@ class TestMetricSeries : public QObject {
     Q_OBJECT
 
 private slots:
+    void samples_at_once_are_as_one_by_one() {
+        std::mt19937 random(7);
+        MetricSeries at_once, one_by_one;
+        for (std::int64_t step = 3; step < 6000;) { // in two portions, the second with steps that follow each other
+            std::vector<Sample> samples;
+            for (int i = 0; i<777; ++i, step += step> 4000 ? 1 : 1 + random() % 5)
+                samples.push_back({static_cast<double>(step), random() % 50 == 0 ? nan_value : float(random() % 1000)});
+            at_once.append(samples);
+            for (const Sample& sample : samples)
+                one_by_one.append(std::llround(sample.step), static_cast<float>(sample.value));
+        }
+        at_once.append(std::vector<Sample>());
+        QCOMPARE(at_once.size(), one_by_one.size());
+        QCOMPARE(at_once.last_step(), one_by_one.last_step());
+        for (const auto& [low, high] : {std::pair(0., 1e4), {100., 150.}, {1000., 4000.}}) {
+            std::vector<Sample> a, b;
+            for (const int columns : {10, 300}) {
+                at_once.reduce(low, high, columns, a);
+                one_by_one.reduce(low, high, columns, b);
+                QCOMPARE(a.size(), b.size());
+                for (std::size_t i = 0; i < a.size(); ++i) {
+                    QCOMPARE(a[i].step, b[i].step);
+                    QVERIFY(a[i].value == b[i].value || (std::isnan(a[i].value) && std::isnan(b[i].value)));
+                }
+                at_once.non_finite(low, high, columns, a);
+                one_by_one.non_finite(low, high, columns, b);
+                QCOMPARE(a.size(), b.size());
+            }
+            QCOMPARE(at_once.extent(low, high).high, one_by_one.extent(low, high).high);
+        }
+    }
+
     void agrees_with_the_plain_loop() {
         std::mt19937 random(3);
         std::normal_distribution<float> noise(0, 1);
