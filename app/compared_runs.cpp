@@ -108,18 +108,30 @@ void ComparedRuns::take_progress(Run& run, const Json& progress) {
     auto overview = read_overview(*field);
     if (!overview)
         return;
-    emit about_to_change();
     if (run.live)
         run.own->reserve(std::max(overview->last_step, overview->steps)); // a series that moves takes long
-    run.overview = std::make_shared<const RunOverview>(std::move(*overview));
+    outgoing_.push_back(std::exchange(run.overview, std::make_shared<const RunOverview>(std::move(*overview))));
     run.seen_width = run.overview->width;
     rest_.start();
+    tell_soon();
     if (run.live)
-        return emit changed();
+        return;
     // every single step would tell no more at this size; not from inside of the request's own handler
     QMetaObject::invokeMethod(
         this, [this, id = std::exchange(run.request, 0)] { machine_->cancel(id); }, Qt::QueuedConnection);
-    emit changed();
+}
+
+void ComparedRuns::tell_soon() {
+    if (std::exchange(telling_, true))
+        return;
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            telling_ = false;
+            emit changed();
+            outgoing_.clear();
+        },
+        Qt::QueuedConnection);
 }
 
 void ComparedRuns::fetch_config(const std::shared_ptr<Run>& whole) {

@@ -91,6 +91,9 @@ private:
     void attach(const std::shared_ptr<Run>& run);
     void fetch_config(const std::shared_ptr<Run>& run);
     void take_progress(Run& run, const Json& progress);
+    /// Says once of all curves that come together that they changed, and not in the slice of time in which they were
+    /// read. Until then those of before are drawn, and live.
+    void tell_soon();
     [[nodiscard]] RunModel* model(const Run& run) const;
     // of stretches: compared_stretches.cpp
     [[nodiscard]] std::optional<StepRange> view_of(const Run& run) const;
@@ -105,7 +108,8 @@ private:
     RunStore* store_;
     double smoothing_ = 0.9;
     AxisKind kind_ = AxisKind::step;
-    std::optional<std::pair<double, double>> looked_at_;       ///< in the axis' unit
+    std::optional<std::pair<double, double>> looked_at_; ///< in the axis' unit
+    bool telling_ = false;
     QTimer rest_;                                              ///< until it has stood still
     std::vector<std::shared_ptr<const RunOverview>> outgoing_; ///< drawn still, but not for long
     std::vector<std::shared_ptr<Run>> runs_; ///< handlers of requests look whether theirs is still there

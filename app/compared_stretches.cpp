@@ -99,17 +99,8 @@ void ComparedRuns::take_stretch(Run& run, const Json& answer) {
     run.seen_width = width_of(run);
 }
 
-/// Drawn once for all that come together, and not in the slice of time in which they were read. Until then those of
-/// before are drawn, and live.
 void ComparedRuns::replace_refined(Run& run, std::shared_ptr<const RunOverview> now) {
-    if (outgoing_.empty())
-        QMetaObject::invokeMethod(
-            this,
-            [this] {
-                emit changed();
-                outgoing_.clear();
-            },
-            Qt::QueuedConnection);
+    tell_soon();
     outgoing_.push_back(std::exchange(run.refined, std::move(now)));
 }
 

@@ -130,7 +130,7 @@ void LivePlot::set_curves(std::vector<Curve> curves) {
         graphs_.push_back(graph);
     }
     header_->set_curves(curves_);
-    apply_theme();
+    style_graphs();
 }
 
 void LivePlot::apply_theme() {
@@ -143,6 +143,14 @@ void LivePlot::apply_theme() {
         axis->setTickLabelColor(theme.color(Role::hint));
         axis->grid()->setPen(QPen(theme.color(Role::grid), 1));
     }
+    style_graphs();
+    if (plot_->xAxis->range().size() > 0)
+        plot_->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LivePlot::style_graphs() {
+    const Theme& theme = Theme::instance();
+    const QColor panel = theme.color(Role::panel);
     for (std::size_t i = 0; i < graphs_.size(); ++i) {
         const Curve& curve = curves_[i];
         const QColor color = theme.color(curve.role);
@@ -163,8 +171,6 @@ void LivePlot::apply_theme() {
         }
         graphs_[i]->setPen(pen);
     }
-    if (plot_->xAxis->range().size() > 0)
-        plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void LivePlot::set_clock(const StepClock* clock) { clock_ = clock; }
@@ -400,6 +406,7 @@ void LivePlot::describe() {
 }
 
 void LivePlot::render_to(QCPPainter& painter) {
+    refresh(); // its turn to be drawn may not have come yet
     const QMargins margins = layout()->contentsMargins();
     const QColor panel = Theme::instance().color(Role::panel);
     painter.fillRect(rect(), panel);

@@ -52,6 +52,7 @@ class LivePlot : public QFrame {
 public:
     LivePlot(const QString& title, Measure measure, QWidget* parent = nullptr);
 
+    /// They are drawn by the next refresh().
     void set_curves(std::vector<Curve> curves);
     void set_clock(const StepClock* clock);
     void set_axis(AxisKind kind);
@@ -105,6 +106,7 @@ protected:
 
 private:
     void apply_theme();
+    void style_graphs();
     void build_menu();
     void set_data();
     void place_markers();

@@ -96,6 +96,8 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
         button->setObjectName(QLatin1String(name));
         loss()->add_option(button);
     }
+    drawing_.setInterval(0);
+    connect(&drawing_, &QTimer::timeout, this, &PlotGroup::draw_next);
     since_draw_.start();
 }
 
@@ -214,13 +216,26 @@ void PlotGroup::apply_range() {
 }
 
 void PlotGroup::refresh(bool at_once) {
-    if (!isVisible() || (!at_once && since_draw_.elapsed() < rest_ms_))
+    if (!isVisible() || (!at_once && (drawing_.isActive() || since_draw_.elapsed() < rest_ms_)))
         return;
+    waiting_ = plots_.size();
+    if (!drawing_.isActive()) {
+        cost_ns_ = 0;
+        drawing_.start();
+    }
+}
+
+/// A timer rather than a posted event: those that a handler posts are handled in the same turn.
+void PlotGroup::draw_next() {
     QElapsedTimer cost;
     cost.start();
-    for (LivePlot* plot : plots_)
-        plot->refresh();
-    rest_ms_ = std::min(longest_rest_ms, cost.elapsed() * 100 / draw_share);
+    plots_[next_]->refresh();
+    cost_ns_ += cost.nsecsElapsed();
+    next_ = (next_ + 1) % plots_.size();
+    if (--waiting_ > 0)
+        return;
+    drawing_.stop();
+    rest_ms_ = std::min(longest_rest_ms, cost_ns_ / 1'000'000 * 100 / draw_share);
     since_draw_.restart();
 }
 

@@ -4,6 +4,7 @@
 #include "live_plot.h"
 
 #include <QElapsedTimer>
+#include <QTimer>
 #include <QWidget>
 
 class QPushButton;
@@ -39,8 +40,9 @@ public:
     [[nodiscard]] const std::array<LivePlot*, 4>& plots() const { return plots_; }
     [[nodiscard]] double smoothing() const { return smoothing_; }
     [[nodiscard]] std::pair<double, double> range() const { return {low_, high_}; }
-    /// Draws what is new, if it can be seen, and seldom enough to leave the processor to the training. `at_once` draws
-    /// in any case.
+    /// Has what is new drawn, if it can be seen, and seldom enough to leave the processor to the training; `at_once` in
+    /// any case. Each plot is drawn in a turn of the event loop of its own, and once however often it was asked for
+    /// meanwhile: a burst of turns of the wheel holds up nobody.
     void refresh(bool at_once = false);
 
 signals:
@@ -53,6 +55,7 @@ private:
     void connect_plot(LivePlot* plot);
     void show_range(double low, double high);
     void apply_range();
+    void draw_next();
     [[nodiscard]] double end() const; ///< of the run, in the axis' unit
 
     std::array<LivePlot*, 4> plots_{};
@@ -65,6 +68,10 @@ private:
     double step_ = 0, last_step_ = 0, follow_end_ = 0;
     std::array<double, 3> ends_{};
     double smoothing_ = 0.9;
+    QTimer drawing_;       ///< runs while plots are to be drawn
+    std::size_t next_ = 0; ///< of plots_, of which `waiting_` are to be drawn from there on, in a ring
+    std::size_t waiting_ = 0;
+    qint64 cost_ns_ = 0; ///< of those that were drawn since it began to run
     QElapsedTimer since_draw_;
     qint64 rest_ms_ = 0; ///< before the next draw
 };

@@ -45,6 +45,11 @@ ComparePage* page(WindowDriver& driver) { return driver.window->compare_page(); 
 bool wait_for_curves(WindowDriver& driver) {
     return QTest::qWaitFor([&] {
         const ComparedRuns& runs = page(driver)->runs();
+        std::set<int> drawn;
+        for (const Curve& curve : page(driver)->plots()->loss()->curves())
+            drawn.insert(curve.tag);
+        if (drawn.size() < runs.size())
+            return false;
         for (std::size_t i = 0; i < runs.size(); ++i)
             if (!runs.curves(i) || !runs.config(i))
                 return false;

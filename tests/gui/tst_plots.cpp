@@ -16,11 +16,13 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QWheelEvent>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -109,6 +111,23 @@ private slots:
         QTest::mouseDClick(canvas(plots->memory()), Qt::LeftButton, {}, middle(plots->memory()));
         QVERIFY(plots->is_following());
         QCOMPARE(plots->range(), whole);
+    }
+
+    void a_burst_of_zooms_is_drawn_once_it_is_over() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        QTRY_VERIFY(!canvas(plots->loss())->graph(0)->data()->isEmpty());
+        std::vector<std::unique_ptr<QSignalSpy>> drawn;
+        for (LivePlot* plot : plots->plots())
+            drawn.push_back(std::make_unique<QSignalSpy>(canvas(plot), &QCustomPlot::afterReplot));
+        for (int i = 0; i < 20; ++i)
+            emit plots->memory()->range_requested(i, 100 - i);
+        for (const auto& spy : drawn)
+            QCOMPARE(spy->count(), 0);
+        for (const auto& spy : drawn)
+            QTRY_VERIFY(spy->count() > 0);
+        QCOMPARE(plots->range(), (std::pair<double, double>(19, 81)));
     }
 
     void one_crosshair_reads_all_plots() {
