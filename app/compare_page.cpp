@@ -198,13 +198,13 @@ void ComparePage::show_curves() {
                                 : plots_->smoothing() > 0 ? QStringLiteral("smoothed %1").arg(plots_->smoothing())
                                                           : QString();
         const auto add = [&](std::size_t plot, const char* what, const MetricSeries* series, Shape shape,
-                             const QString& values) {
+                             const QString& values, const MetricSeries* marks = nullptr) {
             curves[plot].push_back({tr(what), tag_role(tag), series, shape, false, run->clock, name, tag,
-                                    QLatin1String(what), values, run->keep});
+                                    QLatin1String(what), values, marks, run->keep});
         };
         if (part_ != Part::validation) {
-            add(0, QT_TR_NOOP("training"), run->loss, Shape::line, trained);
-            add(1, QT_TR_NOOP("training"), run->accuracy, Shape::line, trained);
+            add(0, QT_TR_NOOP("training"), run->loss, Shape::line, trained, run->loss_marks);
+            add(1, QT_TR_NOOP("training"), run->accuracy, Shape::line, trained, run->accuracy_marks);
         }
         if (part_ != Part::training) {
             add(0, QT_TR_NOOP("validation"), run->validation_loss, Shape::dash, words.mean);

@@ -170,13 +170,23 @@ std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) cons
     const Run& run = *runs_[index];
     if (run.overview) {
         const auto& o = run.refined ? run.refined : run.overview;
-        return Curves{&o->loss_mean,           &o->accuracy_mean, &o->validation_loss,
-                      &o->validation_accuracy, &o->memory.back(), &o->gflops,
-                      &run.overview->clock,    width_of(run),     o};
+        return Curves{&o->loss_mean,
+                      &o->accuracy_mean,
+                      &o->loss_not_finite,
+                      &o->accuracy_not_finite,
+                      &o->validation_loss,
+                      &o->validation_accuracy,
+                      &o->memory.back(),
+                      &o->gflops,
+                      &run.overview->clock,
+                      width_of(run),
+                      o};
     }
     if (const RunModel* m = model(run))
         return Curves{&m->loss.smooth,
                       &m->accuracy.smooth,
+                      &m->loss.raw,
+                      &m->accuracy.raw,
                       &m->validation_loss,
                       &m->validation_accuracy,
                       &m->memory.back(),

@@ -22,7 +22,8 @@ class ComparedRuns : public QObject {
 public:
     /// The curves of one run, whatever they come from; they live until changed() says otherwise.
     struct Curves {
-        const MetricSeries *loss, *accuracy; ///< of training, smoothed
+        const MetricSeries *loss, *accuracy;             ///< of training, smoothed
+        const MetricSeries *loss_marks, *accuracy_marks; ///< whose NaN and infinite values are marked
         const MetricSeries *validation_loss, *validation_accuracy, *memory, *gflops;
         const StepClock* clock;
         std::int64_t width = 1;           ///< steps that one value tells of, in what is looked at

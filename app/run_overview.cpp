@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace espalier {
 
@@ -59,6 +60,15 @@ public:
                 ends.push_back({static_cast<double>(middle_step(i)), high[i]});
             }
         return series_of(ends);
+    }
+    /// An older engine does not tell: none.
+    [[nodiscard]] MetricSeries not_finite(const char* name) const {
+        const auto counts = values(name, "not_finite");
+        std::vector<Sample> samples;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            if (counts[i] > 0)
+                samples.push_back({static_cast<double>(middle_step(i)), std::numeric_limits<double>::quiet_NaN()});
+        return series_of(samples);
     }
     [[nodiscard]] MetricSeries mean(const char* name) const { return single(values(name, "mean")); }
     [[nodiscard]] MetricSeries single(const std::vector<float>& values) const {
@@ -120,7 +130,7 @@ RunOverview refined(const RunOverview& whole, const RunOverview& stretch) {
     for (const auto member :
          {&RunOverview::loss, &RunOverview::loss_mean, &RunOverview::accuracy, &RunOverview::accuracy_mean,
           &RunOverview::validation_loss, &RunOverview::validation_accuracy, &RunOverview::process, &RunOverview::gflops,
-          &RunOverview::utilisation})
+          &RunOverview::utilisation, &RunOverview::loss_not_finite, &RunOverview::accuracy_not_finite})
         put(result.*member, stretch.*member);
     for (std::size_t part = 0; part < memory_parts; ++part)
         put(result.memory[part], stretch.memory[part]);
@@ -140,6 +150,8 @@ std::optional<RunOverview> read_overview(const Json& overview) {
         result.last_step = std::llround(per_epoch * protocol::number_at(overview, "epochs"));
         result.loss = buckets.range("loss");
         result.loss_mean = buckets.mean("loss");
+        result.loss_not_finite = buckets.not_finite("loss");
+        result.accuracy_not_finite = buckets.not_finite("accuracy");
         result.accuracy = buckets.range("accuracy");
         result.accuracy_mean = buckets.mean("accuracy");
         result.validation_loss = buckets.mean("validation.loss");

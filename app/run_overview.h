@@ -20,6 +20,7 @@ struct RunOverview {
     std::int64_t width = 1;                                ///< steps of a bucket
     std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
     MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
+    MetricSeries loss_not_finite, accuracy_not_finite;     ///< NaN in the middle of each bucket with such a value
     MetricSeries validation_loss, validation_accuracy;
     std::array<MetricSeries, memory_parts> memory; ///< sums, as in RunModel
     MetricSeries process;

@@ -237,6 +237,10 @@ void RunPage::show_overview(const RunOverview& overview) {
 namespace {
 std::int64_t bucket_width(const RunModel&) { return 1; }
 std::int64_t bucket_width(const RunOverview& overview) { return overview.width; }
+/// Whose values that are not finite are marked at a smooth curve: the raw one behind it has them in itself.
+using Marks = std::pair<const MetricSeries*, const MetricSeries*>;
+Marks marks_of(const RunModel&) { return {}; }
+Marks marks_of(const RunOverview& overview) { return {&overview.loss_not_finite, &overview.accuracy_not_finite}; }
 } // namespace
 
 template <typename Source>
@@ -244,19 +248,22 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
                           const MetricSeries& accuracy, const MetricSeries& smooth_accuracy) {
     using Shape = Curve::Shape;
     const BucketWords words = bucket_words(bucket_width(source));
-    const auto curve = [](const char* name, Role role, const MetricSeries& series, Shape shape, const QString& values) {
+    const auto [loss_marks, accuracy_marks] = marks_of(source);
+    const auto curve = [](const char* name, Role role, const MetricSeries& series, Shape shape, const QString& values,
+                          const MetricSeries* marks = nullptr) {
         Curve made{name ? tr(name) : QString(), role, &series, shape};
         made.head = QLatin1String(name);
         made.values = values;
+        made.marks = marks;
         return made;
     };
     plots_->loss()->set_curves(
         {curve(nullptr, Role::series1, loss, Shape::faint, words.range),
-         curve(QT_TR_NOOP("train"), Role::series1, smooth_loss, Shape::line, words.mean),
+         curve(QT_TR_NOOP("train"), Role::series1, smooth_loss, Shape::line, words.mean, loss_marks),
          curve(QT_TR_NOOP("validation"), Role::series2, source.validation_loss, Shape::dash, words.mean)});
     plots_->accuracy()->set_curves(
         {curve(nullptr, Role::series1, accuracy, Shape::faint, words.range),
-         curve(QT_TR_NOOP("train"), Role::series1, smooth_accuracy, Shape::line, words.mean),
+         curve(QT_TR_NOOP("train"), Role::series1, smooth_accuracy, Shape::line, words.mean, accuracy_marks),
          curve(QT_TR_NOOP("validation"), Role::series2, source.validation_accuracy, Shape::dash, words.mean)});
     std::vector<Curve> memory{
         curve(QT_TR_NOOP("workspace"), Role::series2, source.memory[3], Shape::area, words.greatest),

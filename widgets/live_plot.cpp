@@ -311,8 +311,8 @@ void LivePlot::set_data() {
             points.append(QCPGraphData(at, sample.value));
         }
         graphs_[i]->data()->set(points, true);
-        if (curve.series->has_non_finite()) {
-            curve.series->non_finite(low, high, columns / 8, bad);
+        if (const MetricSeries& marks = curve.marks ? *curve.marks : *curve.series; marks.has_non_finite()) {
+            marks.non_finite(low, high, columns / 8, bad);
             for (const Sample& sample : bad)
                 overlay_->not_finite.push_back(to_axis(sample.step));
         }

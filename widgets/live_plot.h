@@ -40,6 +40,7 @@ struct Curve {
     int tag = 0;                      ///< a number on the curve, which tells it from the others without colour; 0: none
     QString head = {};                ///< its name in a table: the same in every language
     QString values = {};              ///< what its values are where they are not each step's own, for a table
+    const MetricSeries* marks = nullptr;   ///< whose NaN and infinite values are marked, if not those of `series`
     std::shared_ptr<const void> keep = {}; ///< has a series live on that is replaced while it is written
 };
 

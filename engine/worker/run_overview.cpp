@@ -20,12 +20,13 @@ std::string base64(std::string_view bytes) {
 
 constexpr std::int64_t most_buckets = 1024;
 
-/// Least, greatest and mean of the finite values in each bucket.
+/// Least, greatest and mean of the finite values in each bucket, and how many are none.
 class Reduced {
 public:
     explicit Reduced(std::size_t buckets)
         : low_(buckets, std::numeric_limits<float>::infinity()),
-          high_(buckets, -std::numeric_limits<float>::infinity()), sum_(buckets), count_(buckets) {}
+          high_(buckets, -std::numeric_limits<float>::infinity()), sum_(buckets), count_(buckets),
+          not_finite_(buckets) {}
 
     void add(std::size_t bucket, double value) {
         add(bucket, 1, [value](std::size_t) { return value; });
@@ -47,6 +48,7 @@ public:
         }
         low_[bucket] = low, high_[bucket] = high, sum_[bucket] = sum;
         count_[bucket] += finite;
+        not_finite_[bucket] += static_cast<std::uint32_t>(count) - finite;
     }
     [[nodiscard]] Json to_json() const {
         std::vector<float> low = low_, high = high_, mean(low_.size());
@@ -55,7 +57,10 @@ public:
             if (count_[i] == 0)
                 low[i] = high[i] = mean[i] = std::numeric_limits<float>::quiet_NaN();
         }
-        return {{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+        Json series{{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+        if (std::ranges::any_of(not_finite_, [](std::uint32_t count) { return count > 0; }))
+            series["not_finite"] = text({not_finite_.begin(), not_finite_.end()});
+        return series;
     }
 
 private:
@@ -65,7 +70,7 @@ private:
 
     std::vector<float> low_, high_;
     std::vector<double> sum_;
-    std::vector<std::uint32_t> count_;
+    std::vector<std::uint32_t> count_, not_finite_;
 };
 
 /// Takes the entries of a run from the last to the first: so it is known at once which steps are in force, and how many

@@ -221,7 +221,8 @@ private slots:
         using Floats = std::vector<float>;
         const Json series{{"low", base64_of(Floats{1, 2, NAN})},
                           {"high", base64_of(Floats{3, 2, NAN})},
-                          {"mean", base64_of(Floats{2, 2, NAN})}};
+                          {"mean", base64_of(Floats{2, 2, NAN})},
+                          {"not_finite", base64_of(Floats{0, 3, 5})}};
         Json overview{{"steps", 25},   {"width", 10},
                       {"buckets", 3},  {"steps_per_epoch", 5.0},
                       {"epochs", 8.0}, {"series", {{"loss", series}, {"resources.memory.weights", series}}}};
@@ -232,6 +233,12 @@ private slots:
         QCOMPARE(read->loss.extent().low, 1.0);
         QCOMPARE(read->loss.extent().high, 3.0);
         QCOMPARE(read->loss.last_step(), std::int64_t{16});
+        std::vector<Sample> marks;
+        read->loss_not_finite.non_finite(0, 100, 100, marks);
+        QCOMPARE(marks.size(), std::size_t{2});
+        QCOMPARE(marks[0].step, 16.0);
+        QVERIFY(read->accuracy_not_finite.empty()); // an older engine does not count them
+        QVERIFY(refined(*read, *read).loss_not_finite.has_non_finite());
         QCOMPARE(read->memory[3].size(), std::size_t{2});
         QVERIFY(read->gflops.empty());
         for (const char* key : {"steps", "width", "buckets", "series"}) {

@@ -71,23 +71,36 @@ QString difference(const Json& overview, const Values& values, std::int64_t firs
             continue;
         const auto lows = column(overview, name, "low"), highs = column(overview, name, "high"),
                    means = column(overview, name, "mean");
+        const bool counted = overview.at("series").at(name).contains("not_finite");
+        const auto counts = counted ? column(overview, name, "not_finite") : std::vector<float>();
+        bool any_not_finite = false;
         for (std::int64_t i = 0; i < count; ++i) {
+            int not_finite = 0;
             float low = INFINITY, high = -INFINITY;
             double sum = 0;
             int finite = 0;
             for (auto step = first + i * width; step < std::min(first + (i + 1) * width, last + 1); ++step)
-                if (const auto found = series.find(step); found != series.end() && std::isfinite(found->second)) {
+                if (const auto found = series.find(step); found == series.end()) {
+                    continue;
+                } else if (!std::isfinite(found->second)) {
+                    ++not_finite;
+                } else {
                     low = std::min(low, found->second);
                     high = std::max(high, found->second);
                     sum += static_cast<double>(found->second);
                     ++finite;
                 }
             const auto at = static_cast<std::size_t>(i);
+            any_not_finite = any_not_finite || not_finite > 0;
+            if (static_cast<int>(counted ? counts.at(at) : 0) != not_finite)
+                return QString::fromStdString(name + ": not finite in bucket " + std::to_string(i));
             const float mean = finite ? static_cast<float>(sum / finite) : NAN;
             if (!same(lows.at(at), finite ? low : NAN) || !same(highs.at(at), finite ? high : NAN) ||
                 !same(means.at(at), mean))
                 return QString::fromStdString(name + " of bucket " + std::to_string(i));
         }
+        if (counted != any_not_finite)
+            return QString::fromStdString(name + ": a count of nothing");
     }
     return {};
 }
