@@ -7,10 +7,12 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QPainter>
 #include <QPalette>
 #include <QPointer>
 #include <QProxyStyle>
 #include <QStyleFactory>
+#include <QStyleOption>
 
 static void init_resources() {
     Q_INIT_RESOURCE(espalier_looks);
@@ -61,6 +63,14 @@ public:
 
     int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
         return metric == PM_ButtonIconSize ? 20 : QProxyStyle::pixelMetric(metric, option, widget);
+    }
+
+    /// A menu's tick: Fusion's is of whole pixels, and coarse on a screen of twice as many.
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override {
+        if (element != PE_IndicatorMenuCheckMark || !theme_)
+            return QProxyStyle::drawPrimitive(element, option, painter, widget);
+        theme_->icon(QStringLiteral("check")).paint(painter, option->rect);
     }
 
 private:

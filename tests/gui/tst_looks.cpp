@@ -3,16 +3,23 @@
 // letters.
 #include "format.h"
 #include "icon.h"
+#include "machine_dialog.h"
+#include "plot_header.h"
 #include "settings.h"
+#include "state_band.h"
 #include "tabular.h"
 #include "theme.h"
 #include "watched_test.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDirIterator>
 #include <QFile>
+#include <QMenu>
+#include <QPainter>
 #include <QPushButton>
 #include <QStyle>
+#include <QStyleOption>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
@@ -107,6 +114,26 @@ private slots:
         QTRY_VERIFY(seen.contains(!real));
         QTRY_COMPARE(theme.is_dark(), real); // and back, as the next look at the system finds it unchanged
         disconnect(connection);
+    }
+
+    void a_menu_ticks_with_the_icon() {
+        const auto picture = [](const auto& draw) {
+            QImage image(QSize(28, 28), QImage::Format_ARGB32_Premultiplied);
+            image.setDevicePixelRatio(2);
+            image.fill(Qt::white);
+            QPainter painter(&image);
+            draw(painter, QRect(0, 0, 14, 14));
+            return image;
+        };
+        const QImage ticked = picture([](QPainter& painter, const QRect& rect) {
+            QStyleOptionMenuItem option;
+            option.rect = rect;
+            QMenu menu;
+            QApplication::style()->drawPrimitive(QStyle::PE_IndicatorMenuCheckMark, &option, &painter, &menu);
+        });
+        QCOMPARE(ticked, picture([](QPainter& painter, const QRect& rect) {
+                     Theme::instance().icon(QStringLiteral("check")).paint(&painter, rect);
+                 }));
     }
 
     void digits_keep_their_columns() {
