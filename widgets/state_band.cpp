@@ -60,8 +60,13 @@ QPushButton* StateBand::add_action(const QString& text, const QString& icon, boo
     auto* button = new QPushButton(text, this);
     if (primary)
         button->setProperty("kind", "primary");
-    if (!icon.isEmpty())
-        button->setIcon(Theme::instance().button_icon(icon, primary ? Role::on_accent : Role::text));
+    if (!icon.isEmpty()) {
+        const auto tint = [button, icon, primary] {
+            button->setIcon(Theme::instance().button_icon(icon, primary ? Role::on_accent : Role::text));
+        };
+        tint();
+        connect(&Theme::instance(), &Theme::changed, button, tint);
+    }
     actions_->addWidget(button);
     return button;
 }

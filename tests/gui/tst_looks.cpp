@@ -136,6 +136,16 @@ private slots:
                  }));
     }
 
+    void the_icons_of_a_band_follow_the_theme() {
+        Theme& theme = Theme::instance();
+        theme.set_mode(Theme::Mode::dark);
+        StateBand band;
+        const auto* button = band.add_action(QStringLiteral("Undo"), QStringLiteral("revert"), true);
+        theme.set_mode(Theme::Mode::light);
+        QCOMPARE(button->icon().pixmap(20).toImage(),
+                 theme.button_icon(QStringLiteral("revert"), Role::on_accent).pixmap(20).toImage());
+    }
+
     void digits_keep_their_columns() {
         const QFontMetrics metrics(Theme::instance().font(TextSize::value));
         QCOMPARE(tabular_width(metrics, QStringLiteral("111.11")), tabular_width(metrics, QStringLiteral("888.88")));
