@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "machine_dialog.h"
 
+#include "choice_box.h"
 #include "connection_end.h"
 #include "machine_test.h"
 
-#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -29,7 +29,7 @@ void set_tone(QLabel* label, const char* tone) {
 } // namespace
 
 MachineDialog::MachineDialog(const MachineSpec& machine, CommandLine here, QWidget* parent)
-    : QDialog(parent), here_(std::move(here)), kind_(new QComboBox), distribution_(new QComboBox),
+    : QDialog(parent), here_(std::move(here)), kind_(new ChoiceBox), distribution_(new ChoiceBox),
       name_(new QLineEdit(machine.name)), host_(new QLineEdit), program_(new QLineEdit(machine.program)),
       host_label_(new QLabel(tr("&Host"))), distribution_label_(new QLabel(tr("&Distribution"))), outcome_(new QLabel),
       test_(new QPushButton(tr("&Test"))) {

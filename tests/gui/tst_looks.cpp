@@ -146,6 +146,23 @@ private slots:
                  theme.button_icon(QStringLiteral("revert"), Role::on_accent).pixmap(20).toImage());
     }
 
+    void every_choice_of_a_machine_shows_its_arrow() {
+        MachineDialog dialog({MachineSpec::Kind::wsl, {}, QStringLiteral("Ubuntu"), {}}, {});
+        dialog.show();
+        const auto choices = dialog.findChildren<QComboBox*>();
+        QCOMPARE(choices.size(), 2);
+        for (QComboBox* choice : choices) {
+            QVERIFY(choice->isVisible());
+            const QRect arrow(choice->width() - 21, 6, 12, choice->height() - 12);
+            const QImage picture = choice->grab(arrow).toImage();
+            int inked = 0;
+            for (int y = 0; y < picture.height(); ++y)
+                for (int x = 0; x < picture.width(); ++x)
+                    inked += picture.pixel(x, y) != picture.pixel(0, 0);
+            QVERIFY2(inked > 8, qPrintable(choice->objectName()));
+        }
+    }
+
     void digits_keep_their_columns() {
         const QFontMetrics metrics(Theme::instance().font(TextSize::value));
         QCOMPARE(tabular_width(metrics, QStringLiteral("111.11")), tabular_width(metrics, QStringLiteral("888.88")));
