@@ -271,7 +271,7 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
         curve(QT_TR_NOOP("optimizer"), Role::series4, source.memory[1], Shape::area, words.greatest),
         curve(QT_TR_NOOP("weights"), Role::series1, source.memory[0], Shape::area, words.greatest),
         curve(QT_TR_NOOP("process"), Role::hint, source.process, Shape::dash, words.mean)};
-    if (run_->on_gpu()) // where the images may be beside the network
+    if (run_->on_gpu() && run_->plan()->memory[4] > 0) // the images are beside the network
         memory.insert(memory.begin(),
                       curve(QT_TR_NOOP("data"), Role::hint, source.memory[4], Shape::area, words.greatest));
     plots_->memory()->set_curves(std::move(memory));

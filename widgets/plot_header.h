@@ -4,10 +4,12 @@
 #include "live_plot.h"
 
 #include <QWidget>
+#include <vector>
 
 namespace espalier {
 
-/// Title, legend and a note of a plot on one line. The note gives way first, then the legend.
+/// Title, legend and a note of a plot on one line. The note gives way first, then the gaps and the
+/// longest names of the legend.
 class PlotHeader : public QWidget {
     Q_OBJECT
 
@@ -26,6 +28,8 @@ protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
+    [[nodiscard]] std::vector<const Curve*> legend() const; ///< what is told of, in its order
+
     QString title_, note_;
     std::vector<Curve> curves_;
 };

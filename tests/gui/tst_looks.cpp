@@ -163,6 +163,38 @@ private slots:
         }
     }
 
+    void each_area_of_a_plot_has_its_colour_explained_data() {
+        QTest::addColumn<int>("width");
+        for (const int width : {600, 540, 500, 460, 440}) // of the window's plots: 460
+            QTest::addRow("%d", width) << width;
+    }
+    void each_area_of_a_plot_has_its_colour_explained() {
+        QFETCH(int, width);
+        const std::vector<std::pair<const char*, Role>> areas{{"data", Role::hint},
+                                                              {"workspace", Role::series2},
+                                                              {"activations", Role::series3},
+                                                              {"optimizer", Role::series4},
+                                                              {"weights", Role::series1}};
+        std::vector<Curve> curves;
+        for (const auto& [name, role] : areas)
+            curves.push_back({QLatin1String(name), role, nullptr, Curve::Shape::area});
+        curves.push_back({QStringLiteral("process"), Role::secondary, nullptr, Curve::Shape::dash});
+        PlotHeader header;
+        header.set_title(QStringLiteral("GPU memory"));
+        header.set_curves(curves);
+        QImage picture(QSize(width, 20), QImage::Format_ARGB32_Premultiplied);
+        picture.fill(Theme::instance().color(Role::panel));
+        QPainter painter(&picture);
+        header.draw(painter, picture.size());
+        for (const auto& [name, role] : areas) {
+            int inked = 0;
+            for (int y = 0; y < picture.height(); ++y)
+                for (int x = 0; x < picture.width(); ++x)
+                    inked += picture.pixelColor(x, y) == Theme::instance().color(role);
+            QVERIFY2(inked >= 49, name);
+        }
+    }
+
     void digits_keep_their_columns() {
         const QFontMetrics metrics(Theme::instance().font(TextSize::value));
         QCOMPARE(tabular_width(metrics, QStringLiteral("111.11")), tabular_width(metrics, QStringLiteral("888.88")));
