@@ -28,6 +28,17 @@
 
 namespace espalier {
 
+namespace {
+
+/// The bands over the pages. While none is shown there is no gap around them either.
+class Bands : public QVBoxLayout {
+public:
+    [[nodiscard]] QSize sizeHint() const override { return isEmpty() ? QSize(0, 0) : QVBoxLayout::sizeHint(); }
+    [[nodiscard]] QSize minimumSize() const override { return isEmpty() ? QSize(0, 0) : QVBoxLayout::minimumSize(); }
+};
+
+} // namespace
+
 void MainWindow::build_pages() {
     rail_ = new RunRail;
     pages_ = new QStackedWidget;
@@ -139,12 +150,12 @@ void MainWindow::arrange() {
     middle->addWidget(rail_);
     auto* centre = new QVBoxLayout;
     centre->setSpacing(0);
-    auto* band_margin = new QVBoxLayout;
-    band_margin->setContentsMargins(16, 0, 16, 0);
-    band_margin->setSpacing(8);
-    band_margin->addWidget(message_);
-    band_margin->addWidget(undo_);
-    centre->addLayout(band_margin);
+    auto* bands = new Bands;
+    bands->setContentsMargins(16, 8, 16, 0);
+    bands->setSpacing(8);
+    bands->addWidget(message_);
+    bands->addWidget(undo_);
+    centre->addLayout(bands);
     centre->addWidget(pages_, 1);
     middle->addLayout(centre, 1);
     column->addLayout(middle, 1);

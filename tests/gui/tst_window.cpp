@@ -18,6 +18,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QStackedWidget>
 #include <QTabBar>
 
 using namespace espalier;
@@ -308,6 +309,20 @@ private slots:
     void an_engine_that_is_not_there_is_said() {
         WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
         QTRY_VERIFY(message(driver).contains(QStringLiteral("/no/such/espalier-train")));
+    }
+
+    void a_message_keeps_clear_of_the_tool_bar() {
+        const auto below_bar = [](WindowDriver& driver, const QWidget* widget) {
+            const auto* bar = driver.find(QStringLiteral("toolBar"));
+            const auto top = [&](const QWidget* of) { return of->mapTo(driver.window.get(), QPoint()).y(); };
+            return top(widget) - top(bar) - bar->height();
+        };
+        WindowDriver talkative(QStringLiteral("/no/such/espalier-train"));
+        QTRY_VERIFY(!message(talkative).isEmpty());
+        QTRY_COMPARE(below_bar(talkative, talkative.find(QStringLiteral("message"))), 8);
+        WindowDriver silent(engine); // which has no gap for what is not there
+        QVERIFY(message(silent).isEmpty());
+        QTRY_COMPARE(below_bar(silent, silent.window->findChild<QStackedWidget*>()), 0);
     }
 
     void what_is_asked_between_two_tries_is_answered() {
