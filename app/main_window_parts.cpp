@@ -197,7 +197,11 @@ void MainWindow::connect_machine() {
     connect(devices_, &DeviceChoice::told, this, [this](const QString& text) { tell(text, false); });
     connect(devices_, &DeviceChoice::failed, this, [this](const QString& text) { tell(text, true); });
     connect(presets_, &PresetList::listed, gallery_, &PresetGallery::set_presets);
-    connect(presets_, &PresetList::listed, this, [this] {
+    connect(presets_, &PresetList::listed, this, [this](const std::vector<PresetEntry>& presets) {
+        QHash<QString, QString> titles;
+        for (const PresetEntry& preset : presets)
+            titles.insert(preset.name, preset.title);
+        run_page_->set_preset_titles(titles);
         if (const QString path = std::exchange(options_.open, {}); !path.isEmpty())
             opener_->take(path);
     });

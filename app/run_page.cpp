@@ -362,8 +362,14 @@ void RunPage::fill_log() {
         log_->append_line(lines[log_shown_++]);
 }
 
+void RunPage::set_preset_titles(const QHash<QString, QString>& titles) {
+    preset_titles_ = titles;
+    if (run_)
+        fill_header();
+}
+
 void RunPage::fill_header() {
-    header_->set_name(run_->name(), run_->kind());
+    header_->set_name(run_->name(), preset_titles_.value(run_->kind(), run_->kind()));
     const RunState state = run_->state();
     header_->set_state(state, run_->is_saving() ? tr("Saving") : run_->is_evaluating() ? tr("Evaluating") : QString());
     const auto& plan = run_->plan();

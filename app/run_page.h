@@ -4,6 +4,7 @@
 #include "run_model.h"
 #include "run_overview.h"
 
+#include <QHash>
 #include <QPointer>
 #include <QWidget>
 
@@ -33,7 +34,8 @@ class RunPage : public QWidget {
 public:
     explicit RunPage(QWidget* parent = nullptr);
 
-    void set_folder_reason(const QString& reason); ///< why it cannot be opened; empty: it can
+    void set_preset_titles(const QHash<QString, QString>& titles); ///< by their names, which runs keep
+    void set_folder_reason(const QString& reason);                 ///< why it cannot be opened; empty: it can
     void show_run(RunModel* run);
     [[nodiscard]] RunModel* run() const { return run_; }
     /// Until the past of a run has been read: no curve is drawn that would be another one in a moment.
@@ -74,6 +76,7 @@ private:
     void fill_setup();
 
     QPointer<RunModel> run_;
+    QHash<QString, QString> preset_titles_;
     ProgressHeader* header_;
     StateBand* band_;
     QWidget* tile_row_;

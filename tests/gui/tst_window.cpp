@@ -6,6 +6,7 @@
 #include "layer_table.h"
 #include "metric_tile.h"
 #include "plot_group.h"
+#include "progress_header.h"
 #include "status_strip.h"
 #include "watched_test.h"
 #include "window_driver.h"
@@ -140,6 +141,8 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::finished));
         QCOMPARE(driver.run()->loss.raw.size(), std::size_t{756});
         QTRY_VERIFY(driver.find(QStringLiteral("band-more_epochs")));
+        const auto* header = driver.window->run_page()->findChild<ProgressHeader*>();
+        QVERIFY2(header->text().contains(QStringLiteral(", One-minute demo,")), qPrintable(header->text()));
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
         QVERIFY(driver.wait_for_state(RunState::failed));
         QVERIFY(driver.click(QStringLiteral("band-report")));
