@@ -19,6 +19,8 @@ namespace espalier {
 
 namespace {
 
+constexpr int words_width = 178; // its values stand under those of the notes, and over those of the toggles
+
 QString value_words(const Json& value) {
     if (value.is_boolean())
         return value.get<bool>() ? tr("on") : tr("off");
@@ -98,11 +100,12 @@ void SetupView::show_run(const RunModel& run) {
         return;
     }
     const RunModel::Plan& plan = *run.plan();
-    QString html = QStringLiteral("<table cellpadding='3'>");
+    QString html = QStringLiteral("<table cellspacing='0'>");
     const auto row = [&](const QString& name, const QString& value) {
         if (!value.isEmpty())
-            html += QStringLiteral("<tr><td style='color:%1' width='170'>%2</td><td>%3</td></tr>")
-                        .arg(faint, name.toHtmlEscaped(), value.toHtmlEscaped());
+            html += QStringLiteral("<tr><td style='color:%1;%2' width='%3'>%4</td><td style='%2'>%5</td></tr>")
+                        .arg(faint, QStringLiteral("padding: 4px 3px"), QString::number(words_width),
+                             name.toHtmlEscaped(), value.toHtmlEscaped());
     };
     row(tr("Parameters"), format_count(plan.parameters));
     row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
