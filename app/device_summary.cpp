@@ -106,4 +106,10 @@ DeviceSummary summarize_devices(const Json& probe) {
     return summary;
 }
 
+QString device_words(const QString& device, const QString& backend) {
+    if (!device.isEmpty() && device != backend)
+        return QStringLiteral("%1 (%2)").arg(device, backend);
+    return backend == u"cpu" ? tr("processor") : backend;
+}
+
 } // namespace espalier

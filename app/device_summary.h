@@ -40,4 +40,7 @@ struct DeviceSummary {
 };
 [[nodiscard]] DeviceSummary summarize_devices(const Json& probe);
 
+/// What a run's plan trains on: "H100 (cuda)". Of a processor it may know the backend alone.
+[[nodiscard]] QString device_words(const QString& device, const QString& backend);
+
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "setup_view.h"
 
+#include "device_summary.h"
 #include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
@@ -111,7 +112,7 @@ void SetupView::show_run(const RunModel& run) {
     row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
     row(tr("Epochs"),
         tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
-    row(tr("Device"), plan.device.isEmpty() ? plan.backend : QStringLiteral("%1 (%2)").arg(plan.device, plan.backend));
+    row(tr("Device"), device_words(plan.device, plan.backend));
     row(tr("Precision"), plan.precision);
     if (plan.peak_gflops > 0)
         row(tr("Peak of the device"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "status_facts.h"
 
+#include "device_summary.h"
 #include "format.h"
 #include "report.h"
 #include "toggle_words.h"
@@ -44,7 +45,8 @@ Fact warnings_fact(const RunModel& run) {
 /// "fp16 · fused · CUDA graph"
 Fact mode_fact(const RunModel& run) {
     const RunModel::Plan& plan = *run.plan();
-    const QString device = plan.device.isEmpty() ? plan.backend : plan.device;
+    const bool named = !plan.device.isEmpty() && plan.device != plan.backend;
+    const QString device = named ? plan.device : device_words(plan.device, plan.backend);
     QStringList words{QString()};
     if (protocol::flag_at(plan.toggles, "safe_mode"))
         words << tr("safe mode");
@@ -55,7 +57,7 @@ Fact mode_fact(const RunModel& run) {
     if (protocol::flag_at(plan.toggles, "recompute"))
         words << tr("recompute");
     if (!run.on_gpu())
-        words << shortened(device);
+        words << (named ? shortened(device) : device);
     return {plan.precision, words.join(QStringLiteral(" · ")), Role::text, device, {}};
 }
 

@@ -643,6 +643,10 @@
         <source>%1 · %2 of memory</source>
         <translation>%1 · 内存 %2</translation>
     </message>
+    <message>
+        <source>processor</source>
+        <translation>处理器</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>

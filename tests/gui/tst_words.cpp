@@ -70,6 +70,19 @@ private slots:
         QVERIFY(summarize_devices(Json::object()).device.isEmpty());
     }
 
+    void a_device_without_a_name_is_told_once() {
+        QCOMPARE(device_words(QStringLiteral("H100"), QStringLiteral("cuda")), QStringLiteral("H100 (cuda)"));
+        QCOMPARE(device_words(QStringLiteral("cpu"), QStringLiteral("cpu")), QStringLiteral("processor"));
+        QCOMPARE(device_words({}, QStringLiteral("reference")), QStringLiteral("reference"));
+        RunModel model(QStringLiteral("/runs/quick-1"));
+        SampleRun run;
+        Json plan = run.plan();
+        plan["device"] = "cpu";
+        feed(model, plan);
+        QVERIFY2(strip(model, false, 0).contains(QStringLiteral("fp32 · fused · processor")),
+                 qPrintable(strip(model, false, 0)));
+    }
+
     void the_title_shows_how_far_it_is() {
         QCOMPARE(Notifications::title(nullptr), QStringLiteral("Espalier"));
         RunModel model(QStringLiteral("/runs/quick-1"));
