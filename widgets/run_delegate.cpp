@@ -17,7 +17,7 @@ constexpr int height = 53, height_with_tags = 75;
 QRect card_of(const QStyleOptionViewItem& option) { return option.rect.adjusted(0, 2, 0, -2); }
 
 /// As many chips as there is room for; what is left is counted.
-void draw_chips(QPainter& painter, const QRect& rect, const QStringList& tags) {
+void draw_chips(QPainter& painter, const QRect& rect, const QStringList& tags, Role ground) {
     const Theme& theme = Theme::instance();
     painter.setFont(theme.font(TextSize::small));
     const QFontMetrics metrics = painter.fontMetrics();
@@ -37,7 +37,7 @@ void draw_chips(QPainter& painter, const QRect& rect, const QStringList& tags) {
         const QString text = metrics.elidedText(tags[i], Qt::ElideRight, room);
         const QRect chip(left, rect.top(), metrics.horizontalAdvance(text) + 2 * padding, rect.height());
         painter.setPen(Qt::NoPen);
-        painter.setBrush(theme.color(Role::inner_border));
+        painter.setBrush(theme.color(ground));
         painter.drawRoundedRect(QRectF(chip), 4, 4);
         painter.setPen(theme.color(Role::secondary));
         painter.drawText(chip, Qt::AlignCenter, text);
@@ -78,7 +78,8 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     draw_tabular(*painter, QRect(left, card.top() + 26, width, 15), Qt::AlignLeft | Qt::AlignVCenter,
                  painter->fontMetrics().elidedText(index.data(detail_role).toString(), Qt::ElideRight, width));
     if (const QStringList tags = index.data(tags_role).toStringList(); !tags.isEmpty())
-        draw_chips(*painter, QRect(left, card.top() + 46, width, 17), tags);
+        draw_chips(*painter, QRect(left, card.top() + 46, width, 17), tags,
+                   chosen ? Role::panel : Role::inner_border); // which can hardly be told from the selection
     painter->restore();
 }
 
