@@ -28,6 +28,8 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <functional>
 
@@ -280,9 +282,9 @@ int main(int argc, char** argv) {
                 if (falls_back)
                     events.push_back(
                         run.fallback("recompute", "off", "on",
-                                     "This step needs 9.1 GB (weights 1.2 GB, optimizer 1.2 GB, activations "
-                                     "and workspace 6.7 GB), but the limit is 7.2 GB. Most is in use at "
-                                     "conv2d of layer 'stages.2.1.conv2', with 9.0 GB.",
+                                     "This step needs 81.4 GB (weights 1.2 GB, optimizer 1.2 GB, activations "
+                                     "and workspace 79.0 GB), but the limit is 74.0 GB. Most is in use at "
+                                     "conv2d of layer 'block2', with 80.9 GB.",
                                      {{"toggles", {{"recompute", false}}}}));
             },
             true);
@@ -313,7 +315,15 @@ int main(int argc, char** argv) {
         window.show();
         if (!wait_for([&] { return window.findChild<QWidget*>(QStringLiteral("preset-train-small")) != nullptr; }))
             std::fprintf(stderr, "no presets came from %s\n", qPrintable(options.engine));
-        wait(1500); // the plans of the presets
+        const auto planned = [&] { // its card says how much of the memory it takes
+            return std::ranges::all_of(std::array{"preset-train-small", "preset-train-medium", "preset-train-large"},
+                                       [&](const char* name) {
+                                           const auto* card = window.findChild<QWidget*>(QLatin1String(name));
+                                           return card && card->accessibleDescription().contains(u" GB");
+                                       });
+        };
+        if (!wait_for(planned, 60000))
+            std::fprintf(stderr, "the presets have no plans\n");
         const Camera camera(window, out);
         if (parser.isSet(live_option))
             return take_live(window, camera, parser.value(preset_option), parser.values(set_option),
@@ -340,10 +350,10 @@ int main(int argc, char** argv) {
             });
             window.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->clear();
         }
-        const auto replayed = [&](const QString& folder, int tab = 0) {
-            return [folder, tab](MainWindow& w) {
+        const auto replayed = [&](const QString& folder, int tab = 0, const char* preset = "quick") {
+            return [folder, tab, preset](MainWindow& w) {
                 w.play(std::make_unique<Replay>(folder, 0), folder);
-                w.run_page()->run()->set_name(QDir(folder).dirName(), engine_words(QStringLiteral("One-minute demo")));
+                w.run_page()->run()->set_name(QDir(folder).dirName(), QLatin1String(preset));
                 w.run_page()->show_tab(tab);
                 wait(300);
             };
@@ -353,9 +363,9 @@ int main(int argc, char** argv) {
         camera.each(QStringLiteral("layers"), replayed(running, 2));
         camera.each(QStringLiteral("network"), replayed(running, 3));
         camera.each(QStringLiteral("log"), replayed(running, 5));
-        camera.each(QStringLiteral("gpu"), replayed(gpu));
-        camera.each(QStringLiteral("fallback"), replayed(fallback));
-        camera.each(QStringLiteral("fallback-setup"), replayed(fallback, 1));
+        camera.each(QStringLiteral("gpu"), replayed(gpu, 0, "train-large"));
+        camera.each(QStringLiteral("fallback"), replayed(fallback, 0, "train-large"));
+        camera.each(QStringLiteral("fallback-setup"), replayed(fallback, 1, "train-large"));
         camera.each(QStringLiteral("paused"), replayed(paused));
         camera.each(QStringLiteral("failed"), replayed(failed));
         camera.each(QStringLiteral("finished"), replayed(finished));

@@ -11,7 +11,8 @@ namespace espalier::test {
 
 namespace {
 constexpr double step_seconds = 0.045;
-constexpr double mega = 1024.0 * 1024;
+constexpr double mega = 1024.0 * 1024, giga = 1024 * mega;
+constexpr double peak_gflops = 1.07e6, mfu = 0.31; // of the card
 } // namespace
 
 SampleRun::SampleRun(std::int64_t steps_per_epoch, std::int64_t epochs, double start_time)
@@ -90,12 +91,20 @@ Json SampleRun::plan() {
     node("block2", "add", "64x64x14x14", {5, 3});
     node("classifier", "linear", "64x10", {6}, 970);
     if (gpu_) {
-        plan.update({{"backend", "cuda"},
+        plan.update({{"parameters", 322122547},
+                     {"flops", mfu * peak_gflops * 1e9 * step_seconds},
+                     {"memory",
+                      {{"weights", 1.2 * giga},
+                       {"optimizer", 1.2 * giga},
+                       {"activations", 38 * giga},
+                       {"workspace", 6 * giga},
+                       {"total", 46.4 * giga}}},
+                     {"backend", "cuda"},
                      {"device", "NVIDIA H100 80GB HBM3"},
                      {"precision", "fp16"},
-                     {"device_memory", 80 * 1024 * mega},
-                     {"limit", 74 * 1024 * mega},
-                     {"peak_gflops", 1.07e6}});
+                     {"device_memory", 80 * giga},
+                     {"limit", 74 * giga},
+                     {"peak_gflops", peak_gflops}});
         plan["toggles"]["precision"] = "fp16";
     }
     return plan;
@@ -150,7 +159,9 @@ Json SampleRun::resources() {
                                       {"gflops", 56 + 1.2 * noise(random_)},
                                       {"images_per_second", 64 / step_seconds * (1 + 0.01 * noise(random_))}});
     if (gpu_) {
-        sample.update({{"mfu", 0.31},
+        const double share = mfu * (1 + 0.008 * std::abs(noise(random_)));
+        sample.update({{"gflops", share * peak_gflops},
+                       {"mfu", share},
                        {"utilisation", 0.97},
                        {"temperature", 64},
                        {"power", 412.4},
@@ -158,7 +169,9 @@ Json SampleRun::resources() {
                        {"core_clock", 1755},
                        {"memory_clock", 2619},
                        {"throttle", 1}});
-        sample["memory"].update({{"device", 1536 * mega}, {"device_total", 80 * 1024 * mega}, {"host", 900 * mega}});
+        sample["memory"] = {{"weights", 1.2 * giga},     {"optimizer", 1.2 * giga}, {"activations", 38 * giga},
+                            {"workspace", 6 * giga},     {"process", 48.9 * giga},  {"device", 49.6 * giga},
+                            {"device_total", 80 * giga}, {"host", 900 * mega}};
     }
     return sample;
 }

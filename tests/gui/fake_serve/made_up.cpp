@@ -64,6 +64,7 @@ Json presets() {
          {"network", {{"network", "quick"}}},
          {"batch", 64},
          {"epochs", 12},
+         {"image_size", 28},
          {"label_smoothing", 0.1},
          {"optimizer", {{"learning_rate", 0.1}}}});
     add("train-small", "Train, small", "train", "small", "A residual network of 8 layers. A first look at your data.",
@@ -96,10 +97,15 @@ Json scan() {
     for (const char* name :
          {"T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"})
         classes.push_back({{"name", name}, {"count", 400}});
-    return {{"kind", "idx"},        {"classes", classes},
-            {"images", 6000},       {"width", 28},
-            {"height", 28},         {"channels", 1},
-            {"bad", Json::array()}, {"warnings", Json::array({"2,000 of them are the validation part."})}};
+    return {{"kind", "idx"},
+            {"classes", classes},
+            {"images", 6000},
+            {"width", 28},
+            {"height", 28},
+            {"channels", 1},
+            {"bad", Json::array()},
+            {"warnings", Json::array({"In the training part and in the validation part: 12 images. Accuracy will "
+                                      "look a little better than it is."})}};
 }
 
 Json photos() {
