@@ -253,17 +253,20 @@ void ComparePage::set_cell(int row, int column, const QString& text, bool strong
 void ComparePage::show_results() {
     double best = -1;
     int coming = 0, coarse = 0;
+    bool raw = false; // single steps of a long run, beside curves that are smoothed
     QString refusal;
     for (std::size_t i = 0; i < runs_->size(); ++i) {
         best = std::max(best, runs_->facts(i).best_accuracy.value_or(-1));
         const auto run = runs_->curves(i);
         coming += run ? 0 : 1;
         coarse += run && run->width > 1 ? 1 : 0;
+        raw = raw || (run && runs_->is_coarse(i) && run->width == 1 && plots_->smoothing() > 0);
         if (refusal.isEmpty() && !runs_->refusal(i).isEmpty())
             refusal = tr("The steps of %1 did not come: %2").arg(runs_->facts(i).name, runs_->refusal(i));
     }
     state_->setText(coming > 0            ? tr("The curves of %1 are on their way…").arg(coming)
                     : !refusal.isEmpty()  ? refusal
+                    : coarse == 0 && raw  ? tr("The steps of long runs are drawn as they are, not smoothed.")
                     : coarse == 0         ? QString()
                     : runs_->can_refine() ? tr("Long runs are drawn as means of stretches; zoom in to see every step.")
                                           : tr("Long runs are drawn as means of stretches; open one to see every step "

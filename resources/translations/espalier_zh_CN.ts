@@ -855,6 +855,10 @@
         <source>Long runs are drawn as means of stretches; zoom in to see every step.</source>
         <translation>较长的运行按区段均值绘制；放大可查看每一步。</translation>
     </message>
+    <message>
+        <source>The steps of long runs are drawn as they are, not smoothed.</source>
+        <translation>较长运行的各步按原值绘制，未平滑。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ComparedRuns</name>
