@@ -11,6 +11,8 @@
 #include "data/image_files.h"
 #include "data/synthetic.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 
@@ -133,7 +135,8 @@ void check_dataset_is_there(const std::string& spec) {
 std::string with_absolute_path(const std::string& spec) {
     const auto colon = spec.find(':');
     const auto kind = spec.substr(0, colon);
-    if (colon == std::string::npos || colon + 1 == spec.size() || kind == "synthetic")
+    constexpr std::array with_path = {"folder", "csv", "cifar10", "cifar100", "idx"};
+    if (colon == std::string::npos || colon + 1 == spec.size() || std::ranges::find(with_path, kind) == with_path.end())
         return spec;
     return kind + ":" + std::filesystem::absolute(spec.substr(colon + 1)).string();
 }

@@ -366,6 +366,7 @@ private Q_SLOTS:
         QCOMPARE(with_absolute_path("folder:photos"), "folder:" + here + "/photos");
         QCOMPARE(with_absolute_path("folder:/photos"), std::string("folder:/photos"));
         QCOMPARE(with_absolute_path("builtin"), std::string("builtin"));
+        QCOMPARE(with_absolute_path("folders:photos"), std::string("folders:photos")); // refused later, as it was typed
         QCOMPARE(with_absolute_path("synthetic:1x2x3,4,5"), std::string("synthetic:1x2x3,4,5"));
     }
 
