@@ -79,6 +79,28 @@ void print_line(const std::string& text) {
 
 } // namespace commands
 
+namespace {
+
+/// What stands where a command was expected; the library says only that one is missing. Empty if nothing does.
+std::string unknown_command(const CLI::App& app) {
+    for (const auto* chosen : app.get_subcommands()) {
+        if (auto deeper = unknown_command(*chosen); !deeper.empty())
+            return deeper;
+    }
+    const auto commands = app.get_subcommands([](const CLI::App* command) {
+        return !command->get_group().empty(); // those without one are not for people
+    });
+    const auto words = app.remaining();
+    if (commands.empty() || words.empty() || !app.get_subcommands().empty())
+        return {};
+    std::string names;
+    for (const auto* command : commands)
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    return "There is no command '" + words.front() + "'. There are: " + names + ".";
+}
+
+} // namespace
+
 int run_command_line(int argc, char** argv) {
     CLI::App app("Espalier's engine: trains image networks, with or without a window.", "espalier-train");
     app.set_version_flag("--version", std::string(ESPALIER_VERSION));
@@ -95,6 +117,12 @@ int run_command_line(int argc, char** argv) {
     commands::add_process_commands(app, chosen);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::RequiredError& error) {
+        if (const auto unknown = unknown_command(app); !unknown.empty()) {
+            std::fprintf(stderr, "espalier-train: %s\n", unknown.c_str());
+            return static_cast<int>(ExitCode::bad_configuration);
+        }
+        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
     }
