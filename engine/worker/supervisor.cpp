@@ -6,6 +6,7 @@
 #include "io/run_folder.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +15,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t noise_kept = 16 * 1024 * 1024; // of log.txt, a supervisor's life
+constexpr std::size_t noise_kept = 16 * 1024 * 1024; // in log.txt, a supervisor's life
 constexpr std::array commands = {"pause", "resume", "stop", "checkpoint"};
 
 std::string seconds_text(ProgressWatch::Seconds seconds) { return std::to_string(std::lround(seconds.count())) + " s"; }
@@ -78,7 +79,8 @@ Supervisor::Settings Supervisor::default_settings(const std::filesystem::path& r
 
 Supervisor::Supervisor(std::filesystem::path run, Settings settings, Handlers handlers)
     : run_(std::move(run)), settings_(std::move(settings)), handlers_(std::move(handlers)), lock_(locked(run_)),
-      log_(run_), noise_(run_ / "log.txt", std::ios::binary | std::ios::app),
+      log_(run_), words_(RunFolder(run_).log(), std::ios::binary | std::ios::app),
+      console_([this](std::string_view words) { tell(words); }, false),
       socket_(
           run_, [this](const std::string& name) { command(name); }, [this] { return is_paused(); }),
       policy_(settings_.restarts), progress_(settings_.stillness), awake_(settings_.sleep_inhibitor),
@@ -258,8 +260,16 @@ void Supervisor::record(Json event) {
         }
     }
     socket_.tell_grown();
+    if (!protocol::is_event(event, "steps")) // there are millions, and a log has no bar to draw
+        console_.show(event);
     if (handlers_.event)
         handlers_.event(event);
+}
+
+void Supervisor::tell(std::string_view words) {
+    const auto now = QDateTime::currentDateTime();
+    words_ << now.toOffsetFromUtc(now.offsetFromUtc()).toString(Qt::ISODate).toStdString() << "  " << words;
+    words_.flush();
 }
 
 void Supervisor::noise(std::string_view text) {
@@ -267,10 +277,10 @@ void Supervisor::noise(std::string_view text) {
     if (noise_bytes_ > noise_kept)
         return;
     noise_bytes_ += text.size() + 1;
-    noise_ << text << '\n';
+    words_ << text << '\n';
     if (noise_bytes_ > noise_kept)
-        noise_ << "(the worker says too much: the rest is left out)\n";
-    noise_.flush();
+        words_ << "(the worker says too much: the rest is left out)\n";
+    words_.flush();
 }
 
 void Supervisor::worker_ended(bool crashed, int code) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "worker/console.h"
 #include "worker/event_files.h"
 #include "worker/memory_kills.h"
 #include "worker/progress_watch.h"
@@ -65,6 +66,7 @@ private:
     void take(Json event);
     void mark_superseded(const Json& event);
     void record(Json event);
+    void tell(std::string_view words);
     void noise(std::string_view text);
     void worker_ended(bool crashed, int code);
     void decide(const WorkerDeath& death);
@@ -80,8 +82,9 @@ private:
     Handlers handlers_;
     std::unique_ptr<QLockFile> lock_;
     EventLog log_;
-    std::ofstream noise_;
-    std::size_t noise_bytes_ = 0;
+    std::ofstream words_;         ///< log.txt: what the run does, in words, and the noise of its workers
+    std::size_t noise_bytes_ = 0; ///< of it
+    Console console_;             ///< puts events into words
     RunSocket socket_;
     RestartPolicy policy_;
     ProgressWatch progress_;

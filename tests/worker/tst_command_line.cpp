@@ -82,6 +82,21 @@ private Q_SLOTS:
 
     /// What cannot begin is an error in words, and leaves nothing in the list of runs; what waits may find its data
     /// later.
+    void a_command_that_is_none_is_named_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QByteArray>("known");
+        QTest::newRow("mistyped") << QStringList{"predcit"} << QByteArray("predict");
+        QTest::newRow("mistyped, with options") << QStringList{"predcit", "--json"} << QByteArray("predict");
+        QTest::newRow("of bench") << QStringList{"bench", "predcit"} << QByteArray("sepconv");
+    }
+    void a_command_that_is_none_is_named() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QByteArray, known);
+        const auto refused = run(arguments);
+        QCOMPARE(refused.code, 2);
+        QVERIFY2(refused.errors.contains("'predcit'") && refused.errors.contains(known), refused.errors);
+    }
+
     void a_run_that_cannot_begin_leaves_no_folder_data() {
         QTest::addColumn<QString>("data");
         QTest::addColumn<int>("code");
@@ -131,6 +146,16 @@ private Q_SLOTS:
         QVERIFY(finished.output.contains("Finished."));
         QVERIFY(!finished.output.contains('\r'));
         QCOMPARE(run({"run", "--preset", "quick", "--out", out}).code, 2); // the folder is taken
+
+        // The run's log says the same, each line with its time.
+        QByteArrayList told;
+        for (const auto& line : read(out + "/log.txt").split('\n'))
+            if (!line.isEmpty()) {
+                const auto at = line.indexOf("  ");
+                QVERIFY2(QDateTime::fromString(line.left(at), Qt::ISODate).isValid(), line.constData());
+                told << line.mid(at + 2);
+            }
+        QCOMPARE(told.join('\n') + '\n', finished.output.mid(finished.output.indexOf('\n') + 1));
 
         const auto evaluated = run({"eval", out, "--data", "synthetic:1x16x16,2,128", "--json"});
         QCOMPARE(evaluated.code, 0);
