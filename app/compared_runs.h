@@ -57,6 +57,8 @@ public:
     [[nodiscard]] bool can_refine() const; ///< an older engine knows no stretches
     /// Why finer buckets of a run did not come; mostly empty.
     [[nodiscard]] const QString& refusal(std::size_t index) const { return runs_[index]->refusal; }
+    /// Whether changed() has told of all that curves() gives: it follows a turn later.
+    [[nodiscard]] bool has_told() const { return !telling_; }
     void set_smoothing(double weight);
     void smooth_for(int budget_ms);
 

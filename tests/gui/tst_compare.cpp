@@ -88,7 +88,11 @@ void wheel(WindowDriver& driver, double share, int notches) {
     }
 }
 
-std::int64_t width_of(WindowDriver& driver, std::size_t run = 0) { return page(driver)->runs().curves(run)->width; }
+/// Steps that a value tells of as it is drawn; 0 while others are about to be.
+std::int64_t width_of(WindowDriver& driver, std::size_t run = 0) {
+    const ComparedRuns& runs = page(driver)->runs();
+    return runs.has_told() ? runs.curves(run)->width : 0;
+}
 
 /// What the stand-in made up for a step of its long run.
 float made_up_loss(std::int64_t step) {

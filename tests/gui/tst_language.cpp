@@ -252,7 +252,7 @@ private slots:
                                 "Memory weights,Memory process,GFLOPS step\n"));
         click(0, Qt::ControlModifier);
         auto* page = driver.window->compare_page();
-        QTRY_VERIFY(page->runs().size() == 2 && page->runs().curves(0));
+        QTRY_VERIFY(page->runs().size() == 2 && page->runs().curves(0) && page->runs().has_told());
         const QString head = head_of(page->exports(), page->plots()->plots(), "compared.csv");
         QVERIFY2(head.startsWith(QStringLiteral("step,Loss weeks-3 training (mean of 10000 steps),Loss weeks-3 "
                                                 "validation (mean of 10000 steps),Loss quick-1 training (smoothed "
