@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <ctime>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 
 namespace espalier {
 
@@ -191,15 +194,20 @@ std::vector<RunFolder> runs_in(const fs::path& root) {
 }
 
 Json read_json(const fs::path& path) {
+    errno = 0;
     std::ifstream file(path, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file) {
-        throw Error("The file " + path.string() + " cannot be read.");
+        throw Error("The file " + path.string() + " cannot be read: " +
+                    (errno != 0 ? std::generic_category().message(errno) : "the system does not say why") + ".");
     }
     try {
         return Json::parse(text);
     } catch (const Json::exception& error) {
-        throw ConfigError("The file " + path.string() + " holds no JSON: " + error.what() + ".");
+        std::string_view reason = error.what(); // behind the name of the exception
+        if (const auto end = reason.find("] "); reason.starts_with('[') && end != std::string_view::npos)
+            reason.remove_prefix(end + 2);
+        throw ConfigError("The file " + path.string() + " holds no JSON: " + std::string(reason) + ".");
     }
 }
 

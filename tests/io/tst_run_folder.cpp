@@ -124,6 +124,21 @@ private Q_SLOTS:
         std::ofstream(root_ / "zeros.json") << std::string(100, '\0');
         QVERIFY_EXCEPTION_THROWN((void)read_json(root_ / "zeros.json"), ConfigError);
     }
+    void why_a_file_is_no_json_is_said() {
+        const auto text_of = [this](const char* name) {
+            try {
+                static_cast<void>(read_json(root_ / name));
+            } catch (const std::exception& error) {
+                return QString::fromUtf8(error.what());
+            }
+            return QString();
+        };
+        QVERIFY(text_of("nowhere.json").endsWith(QStringLiteral("cannot be read: No such file or directory.")));
+        fs::create_directories(root_);
+        std::ofstream(root_ / "cut.json") << "{\n  \"a\": ";
+        QVERIFY2(text_of("cut.json").contains(QStringLiteral("holds no JSON: parse error at line 2, column")),
+                 qPrintable(text_of("cut.json")));
+    }
 
     void the_root_comes_from_the_environment() {
         const QByteArray runs = qgetenv("ESPALIER_RUNS"), data = qgetenv("XDG_DATA_HOME"), home = qgetenv("HOME");
