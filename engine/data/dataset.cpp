@@ -133,12 +133,11 @@ void check_dataset_is_there(const std::string& spec) {
 }
 
 std::string with_absolute_path(const std::string& spec) {
-    const auto colon = spec.find(':');
-    const auto kind = spec.substr(0, colon);
+    const auto [kind, rest] = parts_of(spec);
     constexpr std::array with_path = {"folder", "csv", "cifar10", "cifar100", "idx"};
-    if (colon == std::string::npos || colon + 1 == spec.size() || std::ranges::find(with_path, kind) == with_path.end())
+    if (rest.empty() || std::ranges::find(with_path, kind) == with_path.end())
         return spec;
-    return kind + ":" + std::filesystem::absolute(spec.substr(colon + 1)).string();
+    return kind + ":" + std::filesystem::absolute(rest).string();
 }
 
 std::string dataset_specs_text() {
