@@ -117,13 +117,12 @@ int run_command_line(int argc, char** argv) {
     commands::add_process_commands(app, chosen);
     try {
         app.parse(argc, argv);
-    } catch (const CLI::RequiredError& error) {
-        if (const auto unknown = unknown_command(app); !unknown.empty()) {
+    } catch (const CLI::ParseError& error) {
+        const bool misses = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+        if (const auto unknown = misses ? unknown_command(app) : std::string(); !unknown.empty()) {
             std::fprintf(stderr, "espalier-train: %s\n", unknown.c_str());
             return static_cast<int>(ExitCode::bad_configuration);
         }
-        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
-    } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
     }
     Interrupts::ignore_lost_readers();

@@ -95,6 +95,7 @@ private Q_SLOTS:
         const auto refused = run(arguments);
         QCOMPARE(refused.code, 2);
         QVERIFY2(refused.errors.contains("'predcit'") && refused.errors.contains(known), refused.errors);
+        QVERIFY2(!refused.errors.contains("worker"), refused.errors); // it is the supervisor's
     }
 
     void a_run_that_cannot_begin_leaves_no_folder_data() {

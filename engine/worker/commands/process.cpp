@@ -53,10 +53,12 @@ void add_process_commands(CLI::App& app, Action& chosen) {
         };
     });
     auto* answer = app.add_subcommand("answer", "Answer requests from stdin; serve starts it");
+    answer->group(""); // not for people: --help leaves it out
     answer->callback([&chosen] { chosen = []() -> int { answer_requests(); }; });
 
     const auto folder = std::make_shared<std::string>();
     auto* worker = app.add_subcommand("worker", "Train a run in this process; its supervisor starts it");
+    worker->group("");
     worker->add_option("RUN_DIR", *folder, "The run's folder")->required();
     worker->callback([folder, &chosen] { chosen = [folder] { return worker_main(*folder); }; });
 }
