@@ -100,7 +100,7 @@ void PlotHeader::draw(QPainter& painter, const QSize& size) const {
             painter.setPen(pen);
             painter.drawLine(QPointF(x, middle), QPointF(x + mark, middle));
         }
-        painter.setPen(area ? color : theme.color(Role::secondary));
+        painter.setPen(theme.color(Role::secondary));
         painter.drawText(QRect(x + mark + before_name, 0, text + 2, height), Qt::AlignLeft | Qt::AlignVCenter, name);
         x += mark + before_name + text + gap;
     }
