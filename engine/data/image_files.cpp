@@ -23,13 +23,14 @@ std::int64_t middle(std::int64_t length, std::int64_t size) { return (length - s
 
 /// The file as it is kept: scaled to cover the shape, with what it has beyond it.
 Image decode_for(const std::filesystem::path& path, const ImageShape& shape, ImageShape* original = nullptr) {
-    const auto image = scaled_to_cover(decode_image_file(path, channels, std::max(shape.height, shape.width), original),
-                                       shape.height, shape.width);
-    const auto height = std::min(image.shape.height, longest * shape.height);
-    const auto width = std::min(image.shape.width, longest * shape.width);
+    const auto image = decode_image_file(path, channels, std::max(shape.height, shape.width), original);
+    const auto whole = covering_size(image.shape, shape.height, shape.width);
+    const auto height = std::min(whole.height, longest * shape.height);
+    const auto width = std::min(whole.width, longest * shape.width);
     // Its own middle must be where the middle of the whole image is.
-    return cut_out(image, middle(image.shape.height, shape.height) - middle(height, shape.height),
-                   middle(image.shape.width, shape.width) - middle(width, shape.width), height, width);
+    return resized_part(image, whole.height, whole.width,
+                        {middle(whole.height, shape.height) - middle(height, shape.height),
+                         middle(whole.width, shape.width) - middle(width, shape.width), height, width});
 }
 
 /// `place` 0 to 1 of what is too long; the middle without it.

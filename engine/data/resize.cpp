@@ -13,12 +13,13 @@ struct Taps {
     std::vector<float> weights;
 };
 
-std::vector<Taps> taps_of(std::int64_t from, std::int64_t to) {
+/// Those of `count` target lines from `begin` on, of `to` in all.
+std::vector<Taps> taps_of(std::int64_t from, std::int64_t to, std::int64_t begin, std::int64_t count) {
     const double scale = static_cast<double>(from) / static_cast<double>(to);
     const double reach = std::max(1.0, scale); // half the width of the triangle, in source pixels
-    std::vector<Taps> taps(static_cast<std::size_t>(to));
-    for (std::int64_t i = 0; i < to; ++i) {
-        const double centre = (static_cast<double>(i) + 0.5) * scale;
+    std::vector<Taps> taps(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double centre = (static_cast<double>(begin + i) + 0.5) * scale;
         const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre - reach)));
         const auto last = std::min(from, static_cast<std::int64_t>(std::ceil(centre + reach)));
         std::vector<double> weights;
@@ -38,31 +39,37 @@ std::vector<Taps> taps_of(std::int64_t from, std::int64_t to) {
 } // namespace
 
 Image resized(const Image& image, std::int64_t height, std::int64_t width) {
+    return resized_part(image, height, width, {0, 0, height, width});
+}
+
+Image resized_part(const Image& image, std::int64_t height, std::int64_t width, const ImagePart& part) {
     const auto& from = image.shape;
     if (from.height == height && from.width == width)
-        return image;
-    Image result{{from.channels, height, width}, {}};
+        return cut_out(image, part.top, part.left, part.height, part.width);
+    Image result{{from.channels, part.height, part.width}, {}};
     result.pixels.resize(result.shape.bytes());
-    const auto across = taps_of(from.width, width), down = taps_of(from.height, height);
-    std::vector<float> rows(
-        static_cast<std::size_t>(from.height * width)); // one channel, already as narrow as the target
-    std::vector<float> line(static_cast<std::size_t>(width));
+    const auto across = taps_of(from.width, width, part.left, part.width),
+               down = taps_of(from.height, height, part.top, part.height);
+    const auto first = down.front().first; // of the source's lines that the part is made of
+    const auto lines = down.back().first + std::ssize(down.back().weights) - first;
+    std::vector<float> rows(static_cast<std::size_t>(lines * part.width)); // one channel, already as narrow as the part
+    std::vector<float> line(static_cast<std::size_t>(part.width));
     for (std::int64_t channel = 0; channel < from.channels; ++channel) {
-        const auto* source = image.pixels.data() + channel * from.height * from.width;
-        for (std::int64_t y = 0; y < from.height; ++y)
-            for (std::int64_t x = 0; x < width; ++x) {
+        const auto* source = image.pixels.data() + (channel * from.height + first) * from.width;
+        for (std::int64_t y = 0; y < lines; ++y)
+            for (std::int64_t x = 0; x < part.width; ++x) {
                 const auto& tap = across[static_cast<std::size_t>(x)];
                 const auto* at = source + y * from.width + tap.first;
                 float sum = 0;
                 for (float weight : tap.weights)
                     sum += weight * static_cast<float>(*at++);
-                rows[static_cast<std::size_t>(y * width + x)] = sum;
+                rows[static_cast<std::size_t>(y * part.width + x)] = sum;
             }
-        auto* target = result.pixels.data() + channel * height * width;
-        for (std::int64_t y = 0; y < height; ++y) {
+        auto* target = result.pixels.data() + channel * part.height * part.width;
+        for (std::int64_t y = 0; y < part.height; ++y) {
             std::ranges::fill(line, 0.0f);
             const auto& tap = down[static_cast<std::size_t>(y)];
-            const auto* row = rows.data() + tap.first * width;
+            const auto* row = rows.data() + (tap.first - first) * part.width;
             for (float weight : tap.weights)
                 for (auto& value : line)
                     value += weight * *row++;
@@ -73,14 +80,13 @@ Image resized(const Image& image, std::int64_t height, std::int64_t width) {
     return result;
 }
 
-Image scaled_to_cover(const Image& image, std::int64_t height, std::int64_t width) {
-    const auto& from = image.shape;
+ImageShape covering_size(const ImageShape& from, std::int64_t height, std::int64_t width) {
     const double scale = std::max(static_cast<double>(height) / static_cast<double>(from.height),
                                   static_cast<double>(width) / static_cast<double>(from.width));
     const auto scaled = [scale](std::int64_t side, std::int64_t least) {
         return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(side) * scale)));
     };
-    return resized(image, scaled(from.height, height), scaled(from.width, width));
+    return {from.channels, scaled(from.height, height), scaled(from.width, width)};
 }
 
 Image cut_out(const Image& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) {
@@ -98,8 +104,9 @@ Image cut_out(const Image& image, std::int64_t top, std::int64_t left, std::int6
 }
 
 Image covering(const Image& image, std::int64_t height, std::int64_t width) {
-    const auto whole = scaled_to_cover(image, height, width);
-    return cut_out(whole, (whole.shape.height - height) / 2, (whole.shape.width - width) / 2, height, width);
+    const auto whole = covering_size(image.shape, height, width);
+    return resized_part(image, whole.height, whole.width,
+                        {(whole.height - height) / 2, (whole.width - width) / 2, height, width});
 }
 
 Image fitted_into(const Image& image, std::int64_t side) {

@@ -210,3 +210,16 @@ private Q_SLOTS:
 
 QTEST_GUILESS_MAIN(TestImage)
 #include "tst_image.moc"
+    void a_part_is_the_same_as_of_the_whole() {
+        Image image{{3, 11, 7}, {}};
+        for (std::size_t i = 0; i < image.shape.bytes(); ++i)
+            image.pixels.push_back(static_cast<std::uint8_t>(i * 97 % 251));
+        for (const auto& [height, width] : {std::pair{11, 7}, {40, 30}, {5, 3}, {100, 2}, {1, 1}}) {
+            const auto whole = resized(image, height, width);
+            for (const ImagePart& part : {ImagePart{0, 0, height, width}, ImagePart{height / 2, width / 3, 1, 1},
+                                          ImagePart{height / 3, 0, height - height / 3, (width + 1) / 2}})
+                QCOMPARE(resized_part(image, height, width, part).pixels,
+                         cut_out(whole, part.top, part.left, part.height, part.width).pixels);
+        }
+    }
+
