@@ -2,6 +2,7 @@
 #include "base/json_fields.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +84,9 @@ void JsonFields::read(std::string_view key, std::string& value) {
     if (const Json* found = find(key)) {
         if (!found->is_string())
             wrong_type(path_of(key), "a text", *found);
+        if (!is_utf8(found->get_ref<const std::string&>())) // could not be written to a file of JSON as it is
+            throw ConfigError("'" + path_of(key) + "' must be text in UTF-8, but " + shown(*found) +
+                              " was given. If it is the name of a file or folder, give that another name.");
         value = found->get<std::string>();
     }
 }

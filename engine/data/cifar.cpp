@@ -2,8 +2,7 @@
 #include "data/cifar.h"
 
 #include "base/error.h"
-
-#include <fstream>
+#include "data/readable_text.h"
 
 namespace espalier {
 
@@ -35,14 +34,7 @@ Variant variant_of(const std::string& kind) {
 }
 
 std::vector<std::string> class_names(const fs::path& file, std::size_t classes) {
-    std::ifstream stream(file);
-    std::vector<std::string> names;
-    for (std::string line; std::getline(stream, line) && names.size() <= classes;) {
-        if (line.ends_with('\r'))
-            line.pop_back();
-        if (!line.empty())
-            names.push_back(line);
-    }
+    auto names = read_class_names(file);
     if (names.size() == classes)
         return names;
     names.clear();

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "data/byte_source.h"
+#include "data/readable_text.h"
 
 #include <algorithm>
 #include <set>
@@ -20,6 +21,11 @@ bool is_left_behind(const std::string& name) {
     static const std::set<std::string> names{"thumbs.db", "desktop.ini", "ehthumbs.db",
                                              "__macosx",  "@eadir",      "$recycle.bin"};
     return name.starts_with('.') || names.contains(lower_ascii(name));
+}
+
+BadFile unreadable(const fs::path& folder, const std::error_code& error) {
+    auto name = readable_text(folder.string());
+    return {name, "The folder '" + name + "' cannot be read: " + error.message() + "."};
 }
 
 /// Walks folders, each only once, and counts what it passes over.
@@ -46,7 +52,7 @@ public:
             sort_in(*entry, found);
         }
         if (error)
-            listing_.bad.push_back({folder.string(), "the folder cannot be read: " + error.message()});
+            listing_.bad.push_back(unreadable(folder, error));
         const auto by_name = [](const fs::path& a, const fs::path& b) {
             return natural_less(a.filename().string(), b.filename().string());
         };
@@ -207,11 +213,11 @@ FileListing list_image_folder(const fs::path& folder, const WorkWatch& watch) {
     ClassLabels labels;
     for (const auto& part : folders)
         for (const auto& path : part)
-            labels.emplace(name_of_path(path), 0);
+            labels.emplace(readable_text(name_of_path(path)), 0);
     listing.classes = number_classes(labels);
     for (std::size_t part = 0; part < folders.size(); ++part)
         for (const auto& path : folders[part])
-            walk.collect(path, labels.at(name_of_path(path)), listing.images[part]);
+            walk.collect(path, labels.at(readable_text(name_of_path(path))), listing.images[part]);
     walk.tell();
     return listing;
 }

@@ -5,6 +5,7 @@
 #include "data/content_hash.h"
 #include "data/image_cache.h"
 #include "data/image_decoder.h"
+#include "data/readable_text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +56,9 @@ public:
     [[nodiscard]] std::int32_t label(Part part, std::size_t index) const override {
         return listing_.of(part)[index].label;
     }
-    [[nodiscard]] std::string file(Part part, std::size_t index) const override { return path(part, index).string(); }
+    [[nodiscard]] std::string file(Part part, std::size_t index) const override {
+        return readable_text(path(part, index).string());
+    }
     void read(Part part, std::size_t index, std::span<std::uint8_t> out) const override {
         cut_into(whole(part, index), image(), {}, out);
     }
@@ -168,7 +171,7 @@ void leave_out(FileListing& listing, DecodedImages& decoded) {
         std::size_t good = 0;
         for (std::size_t i = 0; i < files.size(); ++i) {
             if (!images[i].fault.empty()) {
-                listing.bad.push_back({files[i].path.string(), std::move(images[i].fault)});
+                listing.bad.push_back({readable_text(files[i].path.string()), std::move(images[i].fault)});
                 continue;
             }
             if (good != i) {

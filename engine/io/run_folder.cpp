@@ -4,6 +4,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/user_folders.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <array>
@@ -44,17 +45,15 @@ bool is_device_name(std::string name) {
     return numbered || std::ranges::find(whole, name) != whole.end();
 }
 
-bool is_utf8(const std::string& text) {
-    try {
-        (void)Json(text).dump();
-        return true;
-    } catch (const Json::exception&) {
-        return false;
-    }
-}
-
 [[noreturn]] void refuse_name(const std::string& name, const std::string& reason) {
     throw ConfigError("The name \"" + name + "\" cannot be used for a run: it " + reason + ". Choose another one.");
+}
+
+/// A path is told in JSON, and to other programs as text.
+void check_path(const fs::path& path) {
+    if (!is_utf8(path.string()))
+        throw ConfigError("The folder of a run must have a path in UTF-8, but " + path.string() +
+                          " is none. Choose another one with ESPALIER_RUNS or --out.");
 }
 
 } // namespace
@@ -106,6 +105,7 @@ void check_run_name(const std::string& name) {
 
 RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
     check_run_name(name);
+    check_path(root);
     std::error_code error;
     fs::create_directories(root, error);
     const std::string stem = timestamp() + (name.empty() ? "" : "-" + name);
@@ -126,6 +126,7 @@ RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
 }
 
 RunFolder RunFolder::create_at(const fs::path& path) {
+    check_path(path);
     std::error_code error;
     fs::create_directories(path, error);
     if (!fs::is_directory(path)) {

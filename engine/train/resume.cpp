@@ -4,10 +4,29 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 namespace espalier {
 namespace {
+
+/// The first names of `these` that `others` lack, quoted.
+std::string missing_in(const std::vector<std::string>& others, const std::vector<std::string>& these) {
+    constexpr std::size_t most = 3;
+    const std::set<std::string> known(others.begin(), others.end());
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& name : these)
+        if (!known.contains(name) && ++count <= most)
+            text += (count > 1 ? ", '" : "'") + name + "'";
+    return count > most ? text + " and " + std::to_string(count - most) + " more" : text;
+}
+
+/// Which classes are new and which are gone, to be put behind a sentence.
+std::string difference_text(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+    const auto added = missing_in(before, now), gone = missing_in(now, before);
+    return (added.empty() ? "" : "; new there: " + added) + (gone.empty() ? "" : "; no longer there: " + gone);
+}
 
 void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file, const NetworkSpec& network,
                    const std::vector<std::string>& classes) {
@@ -16,11 +35,11 @@ void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file
     };
     if (info.class_names.size() != classes.size())
         refuse("it knows " + std::to_string(info.class_names.size()) + " classes, but the data set has " +
-               std::to_string(classes.size()) + ". Use the data that the run was begun with.");
+               std::to_string(classes.size()) + difference_text(info.class_names, classes) +
+               ". Use the data that the run was begun with.");
     if (info.class_names != classes)
-        refuse(
-            "its classes have other names or another order than those of the data set. Use the data that the run was "
-            "begun with.");
+        refuse("its classes have other names or another order than those of the data set" +
+               difference_text(info.class_names, classes) + ". Use the data that the run was begun with.");
     const Json before = info.network.to_json();
     const Json now = network.to_json();
     if (before != now)

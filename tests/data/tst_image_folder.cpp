@@ -331,6 +331,42 @@ private Q_SLOTS:
         QCOMPARE(report.total(), std::size_t{2});
     }
 
+    /// Names in the bytes of an older Windows become text, each one its own.
+    void names_that_are_not_utf8_are_read_as_windows_1252() {
+        const PhotoFolder folder;
+        folder.png("caf\xe9/1.png", Qt::red);
+        folder.png("caf\xe8/2.png", Qt::green);
+        folder.png("50 \x80/3 \xff.png", Qt::blue);
+        folder.write("50 \x80/4 \x81.png", {});
+        const auto set = decoded(folder, 8);
+        QCOMPARE(set->info().classes, (std::vector<std::string>{"50 \xe2\x82\xac", "caf\xc3\xa8", "caf\xc3\xa9"}));
+        for (std::size_t i = 0; i < 3; ++i) // blue, green, red
+            QCOMPARE(int(read(*set, Part::train, i)[64 * (2 - i)]), 255);
+        QVERIFY(has(set->file(Part::train, 0), "3 \xc3\xbf.png"));
+        QCOMPARE(set->left_out().size(), std::size_t{1});
+        QVERIFY(has(set->left_out()[0].file, "4 \xc2\x81.png"));
+        QVERIFY(has(set->left_out()[0].reason, "4 \xc2\x81.png"));
+        for (const auto& text : {set->info().classes[0], set->file(Part::train, 0), set->left_out()[0].reason})
+            (void)Json(text).dump(); // throws for what is not UTF-8
+    }
+
+    void an_image_of_any_proportions_is_cut_before_it_is_enlarged() {
+        const PhotoFolder folder;
+        folder.write("a/line.png", encoded(stripes(20001, 1), "PNG")); // whole, it would take 60 GB
+        folder.write("a/column.png", encoded(gradient(1, 20000), "PNG"));
+        folder.png("a/pixel.png", Qt::red, 1, 1);
+        constexpr std::int64_t side = 1000;
+        const auto set = decoded(folder, side);
+        QCOMPARE(set->size(Part::train), std::size_t{3});
+        const auto image = read(*set, Part::train, 1); // the middle of it is green
+        for (std::size_t plane = 0; plane < 3; ++plane)
+            QVERIFY(std::ranges::all_of(std::span(image).subspan(plane * side * side, side * side),
+                                        [&](auto value) { return value == (plane == 1 ? 255 : 0); }));
+        const auto predicted = covering(decode_image_file(folder.path() / "a/line.png", 3, side), side, side);
+        QCOMPARE(predicted.pixels, image);
+        QCOMPARE(scan_dataset(folder.spec()).total(), std::size_t{3});
+    }
+
     void one_part_can_be_read_alone_at_a_given_size() {
         const PhotoFolder folder;
         folder.png("train/a/1.png", Qt::red);

@@ -50,7 +50,12 @@ private Q_SLOTS:
         }
     }
 
-    void a_name_must_be_utf8() { QVERIFY_EXCEPTION_THROWN(check_run_name("\xff\xfe"), ConfigError); }
+    void name_and_place_must_be_utf8() {
+        QVERIFY_EXCEPTION_THROWN(check_run_name("\xff\xfe"), ConfigError);
+        QVERIFY_EXCEPTION_THROWN((void)RunFolder::create(root_ / "caf\xe9", "a"), ConfigError);
+        QVERIFY_EXCEPTION_THROWN((void)RunFolder::create_at(root_ / "caf\xe9"), ConfigError);
+        QVERIFY(!fs::exists(root_));
+    }
 
     /// Many runs started in the same second, from several threads, each get a folder of their own.
     void each_run_gets_its_own_folder() {

@@ -292,7 +292,7 @@ void TestResume::other_classes_are_refused() {
     const auto outcome = run.train(log);
     QCOMPARE(outcome.phase, std::string("failed"));
     QVERIFY2(outcome.reason.find("3 classes") != std::string::npos, outcome.reason.c_str());
-    QVERIFY2(outcome.reason.find("has 4") != std::string::npos, outcome.reason.c_str());
+    QVERIFY2(outcome.reason.find("has 4; new there: 'pattern 3'.") != std::string::npos, outcome.reason.c_str());
 }
 
 void TestResume::damaged_checkpoints_never_start_a_run_anew() {

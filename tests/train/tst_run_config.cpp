@@ -71,6 +71,7 @@ void TestRunConfig::an_error_names_key_limit_and_value_data() {
     row("keep below two", "checkpoint.keep=1", {"'checkpoint.keep'", "2", "1"});
     row("group for value", "optimizer=3", {"'optimizer'", "object", "3"});
     row("list that descends", "schedule.step_epochs=[3,2]", {"'schedule.step_epochs'", "ascend", "[3,2]"});
+    row("bytes that are not UTF-8", "data=folder:/caf\xe9", {"'data'", "UTF-8"});
     row("nesterov without momentum", "optimizer={\"nesterov\":true,\"momentum\":0}", {"nesterov", "momentum"});
 }
 

@@ -18,18 +18,21 @@ class TestTrainerData : public QObject {
 private Q_SLOTS:
     void a_single_class_is_warned_of();
     void an_image_folder_is_trained_on_without_its_bad_files();
+    void classes_with_names_of_any_bytes_are_found_again();
     void files_that_a_set_lacks_are_told();
     void reading_images_is_told_and_can_be_stopped();
     void a_bad_configuration_fails_in_words();
 };
 
 void TestTrainerData::a_single_class_is_warned_of() {
-    SmallRun run({"data=synthetic:1x8x8,1,53", "epochs=1"});
+    SmallRun run({"data=synthetic:1x8x8,1,53", "epochs=1", "label_smoothing=0.1"});
     EventLog log;
     QCOMPARE(run.fault_of_training(log), std::string());
     const auto warnings = log.of_type("warning");
     QCOMPARE(warnings.size(), std::size_t{1});
     QVERIFY(warnings.front().dump().find("a single class") != std::string::npos);
+    for (const auto& loss : log.column("loss"))
+        QCOMPARE(loss.get<double>(), 0.0);
 }
 
 void TestTrainerData::an_image_folder_is_trained_on_without_its_bad_files() {
@@ -57,6 +60,29 @@ void TestTrainerData::an_image_folder_is_trained_on_without_its_bad_files() {
     const auto second = run.train(refused);
     QCOMPARE(second.code, ExitCode::bad_data);
     QVERIFY2(second.reason.find("1 of 41 image files") != std::string::npos, second.reason.c_str());
+}
+
+/// Names as an archive from an older Windows leaves them on Linux: a checkpoint knows its classes again.
+void TestTrainerData::classes_with_names_of_any_bytes_are_found_again() {
+    const PhotoFolder photos;
+    for (int i = 0; i < 8; ++i) {
+        photos.png("caf\xe9/" + std::to_string(i) + ".png", QColor(200 + i, 0, 0));
+        photos.png("caf\xe8/" + std::to_string(i) + ".png", QColor(0, 0, 200 + i));
+    }
+    SmallRun run({"image_size=8", "epochs=1"});
+    run.set("data=" + photos.spec());
+    EventLog log;
+    QCOMPARE(run.fault_of_training(log), std::string());
+    QCOMPARE(run.last().info.class_names, (std::vector<std::string>{"caf\xc3\xa8", "caf\xc3\xa9"}));
+    run.set("epochs=2");
+    QCOMPARE(run.fault_of_training(log), std::string());
+
+    std::filesystem::rename(photos.path() / "caf\xe9", photos.path() / "tea");
+    run.set("epochs=3");
+    const auto outcome = run.train(log);
+    QCOMPARE(outcome.phase, std::string("failed"));
+    QVERIFY2(outcome.reason.find("new there: 'tea'; no longer there: 'caf\xc3\xa9'") != std::string::npos,
+             outcome.reason.c_str());
 }
 
 void TestTrainerData::files_that_a_set_lacks_are_told() {

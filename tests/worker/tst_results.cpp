@@ -225,6 +225,7 @@ private Q_SLOTS:
             write("dark/" + std::to_string(i) + ".png", i);
             write("light/" + std::to_string(i) + ".png", static_cast<std::uint8_t>(255 - i));
         }
+        std::ofstream(photos / "dark/empty caf\xe9.png"); // left out, under a name that is not UTF-8
         const auto path =
             trained(*serve_, "photos", {{"data", "folder:" + photos.string()}, {"epochs", 1}, {"batch", 8}});
         const Json arguments{{"path", path}, {"part", "train"}};
