@@ -2,11 +2,11 @@
 #include "data/idx.h"
 
 #include "base/error.h"
+#include "data/file_content.h"
+#include "data/readable_text.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <string_view>
 
 namespace espalier {
 namespace {
@@ -14,33 +14,7 @@ namespace {
 constexpr std::int64_t max_side = 1 << 14;
 constexpr std::int64_t max_bytes = std::int64_t{1} << 34; // 16 GiB: more would not fit into the memory of most machines
 constexpr std::size_t first_block = 1 << 20;
-
-/// What the first bytes of a file look like that is no IDX file.
-std::string likely_content(std::span<const std::uint8_t> bytes) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.empty())
-        return "it is empty";
-    if (text.starts_with("<") || text.starts_with("\xef\xbb\xbf<") || text.starts_with("\n<") ||
-        text.starts_with("\r\n<"))
-        return "it looks like a web page (HTML), which a failed download leaves behind";
-    if (text.starts_with("PK"))
-        return "it looks like a ZIP archive; unpack it first";
-    if (text.starts_with("BZh") ||
-        text.starts_with("\xfd"
-                         "7z") ||
-        text.starts_with("7z"))
-        return "it is packed with something other than gzip; unpack it first";
-    if (text.starts_with("vers"))
-        return "it looks like a Git LFS pointer; fetch the file that it stands for";
-    if (text.starts_with("\x89PNG") || text.starts_with("\xff\xd8\xff"))
-        return "it looks like a single image";
-    std::string hex;
-    for (auto byte : bytes.first(std::min<std::size_t>(4, bytes.size()))) {
-        constexpr char digits[] = "0123456789abcdef";
-        hex += std::string(hex.empty() ? "" : " ") + digits[byte >> 4] + digits[byte & 15];
-    }
-    return "it begins with the bytes " + hex;
-}
+constexpr std::size_t most_classes = 256; // a label is a byte
 
 std::string because(const ByteSource& source) { return source.fault().empty() ? "" : ": " + source.fault(); }
 
@@ -174,18 +148,6 @@ std::filesystem::path find_idx(const std::filesystem::path& folder, const std::s
                     "with or without .gz, were expected.");
 }
 
-std::vector<std::string> read_class_names(const std::filesystem::path& folder) {
-    std::ifstream file(folder / "classes.txt");
-    std::vector<std::string> names;
-    for (std::string line; std::getline(file, line) && names.size() < 256;) {
-        if (line.ends_with('\r'))
-            line.pop_back();
-        if (!line.empty())
-            names.push_back(line);
-    }
-    return names;
-}
-
 /// The part that begins with `prefix`, or one without images if none of its files is there.
 MemoryPart open_part(const std::filesystem::path& folder, const std::string& prefix, std::size_t classes,
                      std::vector<BadFile>* bad) {
@@ -213,7 +175,8 @@ std::shared_ptr<const Dataset> open_idx_folder(const std::filesystem::path& fold
                                                std::vector<BadFile>* bad) {
     check_folder(folder);
     if (info.classes.empty())
-        info.classes = read_class_names(folder);
+        info.classes = read_class_names(folder / "classes.txt");
+    info.classes.resize(std::min(info.classes.size(), most_classes));
     if (info.classes.empty())
         for (int i = 0; i < 10; ++i)
             info.classes.push_back(std::to_string(i));

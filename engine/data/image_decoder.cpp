@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "data/byte_source.h"
+#include "data/file_content.h"
+#include "data/readable_text.h"
 
 #include <QBuffer>
 #include <QImage>
@@ -15,48 +17,8 @@ namespace {
 
 constexpr int largest_image_mib = 512;
 
-/// What the segments before a JPEG's first scan tell.
-struct JpegHeader {
-    std::size_t scan_at = 0; ///< of the first scan's marker; the size of the file if there is none
-    int components = 0;
-    bool adobe = false; ///< whether Adobe's marker says how the components are meant
-};
-
-JpegHeader jpeg_header(std::span<const std::uint8_t> bytes) {
-    JpegHeader header;
-    std::size_t at = 2;
-    while (at + 4 <= bytes.size() && bytes[at] == 0xff && bytes[at + 1] != 0xda) {
-        const auto marker = bytes[at + 1];
-        if (marker == 0xff) { // padding
-            ++at;
-            continue;
-        }
-        const bool is_frame = marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
-        if (is_frame && at + 9 < bytes.size())
-            header.components = bytes[at + 9];
-        constexpr std::uint8_t name[] = {'A', 'd', 'o', 'b', 'e'};
-        if (marker == 0xee && at + 9 <= bytes.size() && std::ranges::equal(bytes.subspan(at + 4, 5), name))
-            header.adobe = true;
-        at += 2 + (std::size_t{bytes[at + 2]} << 8 | bytes[at + 3]);
-    }
-    header.scan_at = std::min(at, bytes.size());
-    return header;
-}
-
-/// Refuses a JPEG whose pixels would not be what its maker saw.
-void check_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
-    const auto header = jpeg_header(bytes);
-    // Ink is stored as it is, or inverted as Adobe does; Qt takes it for inverted.
-    if (header.components == 4 && !header.adobe)
-        throw DataError("The image '" + name +
-                        "' is a CMYK JPEG without Adobe's marker, which leaves its colours undefined. Save it as RGB.");
-    // libjpeg fills the rest of a cut-off image with grey and reports success. A whole file has an end marker (FF D9)
-    // behind its first scan; within a scan's data FF is always followed by 00 or a restart marker, and a preview in the
-    // metadata stands before the scan.
-    constexpr std::uint8_t end_marker[] = {0xff, 0xd9};
-    if (std::ranges::search(bytes.subspan(header.scan_at), end_marker).empty())
-        throw DataError("The image '" + name + "' is cut off: the end of its JPEG data is missing.");
-}
+/// It has no pixels of its own, and may ask for other files.
+bool is_drawing(const QByteArray& format) { return format.startsWith("svg") || format == "pdf"; }
 
 /// Planar bytes of one or three channels.
 Image from_qt(QImage picture, std::int64_t channels) {
@@ -94,6 +56,21 @@ Image from_qt(QImage picture, std::int64_t channels) {
     return image;
 }
 
+/// Why there is no picture of a file that Qt takes for this format and size.
+std::string reason_of(const QByteArray& format, const QSize& size, std::span<const std::uint8_t> bytes) {
+    constexpr std::size_t least = 16; // no format has an image in fewer
+    if (bytes.size() < least)
+        return "it has " + std::to_string(bytes.size()) + " bytes only";
+    if (format.isEmpty() || is_drawing(format))
+        return likely_content(bytes);
+    constexpr std::int64_t pixel_bytes = 4;
+    if (size.isValid() && std::int64_t{size.width()} * size.height() * pixel_bytes > std::int64_t{largest_image_mib}
+                                                                                         << 20)
+        return "its " + std::to_string(size.width()) + " x " + std::to_string(size.height()) +
+               " pixels take more than " + std::to_string(largest_image_mib) + " MiB";
+    return "its " + format.toUpper().toStdString() + " data is damaged or cut off";
+}
+
 /// Asks libjpeg for the smallest of its eighths whose sides are all at least twice `enough`.
 void reduce_jpeg(QImageReader& reader, std::int64_t enough) {
     const QSize size = reader.size();
@@ -123,15 +100,14 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     reader.setDecideFormatFromContent(true);
     reader.setAutoTransform(true);
     QImageReader::setAllocationLimit(largest_image_mib);
-    const bool jpeg = reader.format() == "jpeg";
-    if (jpeg)
+    const QByteArray format = reader.format();
+    if (format == "jpeg")
         reduce_jpeg(reader, enough);
     const QSize size = reader.size();
-    const QImage picture = reader.read();
+    const QImage picture = is_drawing(format) ? QImage() : reader.read();
     if (picture.isNull())
-        throw DataError("The image '" + name + "' cannot be read: " + reader.errorString().toStdString() + ".");
-    if (jpeg)
-        check_jpeg(bytes, name);
+        throw DataError("The image '" + name + "' cannot be read: " + reason_of(format, size, bytes) + ".");
+    check_image_is_whole(bytes, name);
     if (original) {
         const bool turned = reader.transformation().testFlag(QImageIOHandler::TransformationRotate90);
         const QSize upright = !size.isValid() ? picture.size() : turned ? size.transposed() : size;
@@ -142,8 +118,8 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
 
 Image decode_image_file(const std::filesystem::path& path, std::int64_t channels, std::int64_t enough,
                         ImageShape* original) {
-    return decode_image(file_bytes(path, std::size_t{largest_image_mib} << 20), path.string(), channels, enough,
-                        original);
+    return decode_image(file_bytes(path, std::size_t{largest_image_mib} << 20), readable_text(path.string()), channels,
+                        enough, original);
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
