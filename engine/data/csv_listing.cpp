@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "data/byte_source.h"
+#include "data/csv_text.h"
+#include "data/readable_text.h"
 
 #include <algorithm>
 #include <optional>
@@ -26,22 +28,34 @@ std::optional<std::size_t> column_named(const CsvRow& row, const std::set<std::s
     return std::nullopt;
 }
 
-/// The columns that the first line names; nothing if it is a line like the others.
-std::optional<Columns> named_columns(const CsvRow& row) {
+/// What the first line says of the columns.
+struct Head {
+    Columns columns;
+    bool is_line = false; ///< of an image, like all others
+    std::string remark;
+};
+
+Head head_of(const std::vector<CsvRow>& rows) {
+    const auto& row = rows.front();
     const auto file = column_named(row, {"file", "filename", "file_name", "image", "image_path", "path", "filepath"});
     const auto label = column_named(row, {"label", "class", "class_name", "category", "target"});
-    if (!file || !label)
-        return std::nullopt;
-    return Columns{*file, *label, column_named(row, {"part", "split", "set", "subset"})};
-}
-
-char separator_of(std::string_view text) {
-    const auto line = text.substr(0, text.find('\n'));
-    char best = ',';
-    for (char candidate : {';', '\t'})
-        if (std::ranges::count(line, candidate) > std::ranges::count(line, best))
-            best = candidate;
-    return best;
+    const auto part = column_named(row, {"part", "split", "set", "subset"});
+    if (file && label)
+        return {{*file, *label, part}, false, {}};
+    if (rows.size() > 1) {
+        const auto names_image = [](const std::string& field) { return has_image_name(field); };
+        const auto& next = rows[1].fields;
+        const auto at = static_cast<std::size_t>(std::ranges::find_if(next, names_image) - next.begin());
+        if (at < next.size() && std::ranges::none_of(row.fields, names_image)) {
+            const auto class_at = label.value_or(at == 0 ? 1 : 0);
+            return {{at, class_at, part},
+                    false,
+                    "The first line of the table names no columns 'file' and 'label': column " +
+                        std::to_string(at + 1) + " was taken for the file, column " + std::to_string(class_at + 1) +
+                        " for the class."};
+        }
+    }
+    return {{0, 1, row.fields.size() > 2 ? std::optional<std::size_t>(2) : std::nullopt}, true, {}};
 }
 
 /// Why a line cannot be used; empty if it can.
@@ -59,67 +73,40 @@ std::string fault_of(const CsvRow& row, const Columns& columns) {
     return {};
 }
 
-} // namespace
-
-std::vector<CsvRow> parse_csv(std::string_view text) {
-    if (text.starts_with("\xef\xbb\xbf"))
-        text.remove_prefix(3);
-    const char separator = separator_of(text);
-    std::vector<CsvRow> rows;
-    CsvRow row{1, {}};
-    std::string field;
-    std::size_t line = 1;
-    bool quoted = false;
-    const auto end_row = [&] {
-        row.fields.push_back(std::move(field));
-        field.clear();
-        if (row.fields.size() > 1 || !row.fields[0].empty())
-            rows.push_back(std::move(row));
-        row = {line, {}};
-    };
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        line += c == '\n';
-        if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-            field += c;
-            ++i;
-        } else if (c == '"' && (quoted || field.empty())) {
-            quoted = !quoted;
-        } else if (!quoted && c == separator) {
-            row.fields.push_back(std::move(field));
-            field.clear();
-        } else if (!quoted && c == '\n') {
-            if (field.ends_with('\r'))
-                field.pop_back();
-            end_row();
-        } else {
-            field += c;
-        }
+std::vector<CsvRow> rows_of(const std::filesystem::path& file) {
+    const auto bytes = file_bytes(file, largest_file);
+    try {
+        return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const DataError& error) {
+        throw DataError("'" + file.string() + "' cannot be used: " + error.what());
     }
-    if (field.ends_with('\r'))
-        field.pop_back();
-    end_row();
-    return rows;
 }
 
+/// Where the file lies that a line names.
+std::filesystem::path path_of(const std::filesystem::path& folder, const std::string& name) {
+    auto path = folder / name;
+    std::error_code ignored;
+    if (name.find('\\') == std::string::npos || std::filesystem::exists(path, ignored))
+        return path;
+    auto with_slashes = name;
+    std::ranges::replace(with_slashes, '\\', '/');
+    return folder / with_slashes;
+}
+
+} // namespace
+
 FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) {
-    const auto bytes = file_bytes(file, largest_file);
-    auto rows = parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const auto rows = rows_of(file);
     if (rows.empty())
         throw DataError("'" + file.string() + "' is empty: lines of file and class were expected.");
-    Columns columns;
-    auto first = rows.begin();
-    if (const auto named = named_columns(rows.front())) {
-        columns = *named;
-        ++first;
-    } else if (rows.front().fields.size() > 2) {
-        columns.part = 2;
-    }
-
+    const auto head = head_of(rows);
+    const auto& columns = head.columns;
     FileListing listing;
+    if (!head.remark.empty())
+        listing.remarks.push_back(head.remark);
     ClassLabels labels;
     std::vector<const CsvRow*> good;
-    for (auto row = first; row != rows.end(); ++row) {
+    for (auto row = rows.begin() + (head.is_line ? 0 : 1); row != rows.end(); ++row) {
         if (row->line % 1024 == 0)
             watch.check();
         if (auto fault = fault_of(*row, columns); !fault.empty()) {
@@ -127,7 +114,7 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
             listing.bad.push_back({place, place + " cannot be used: " + std::move(fault) + "."});
             continue;
         }
-        labels.emplace(row->fields[columns.label], 0);
+        labels.emplace(readable_text(row->fields[columns.label]), 0);
         good.push_back(&*row);
     }
     if (good.empty())
@@ -137,8 +124,8 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
     listing.classes = number_classes(labels);
     for (const auto* row : good) {
         const auto part = columns.part ? *part_named(row->fields[*columns.part]) : Part::train;
-        listing.of(part).push_back(
-            {file.parent_path() / row->fields[columns.file], labels.at(row->fields[columns.label])});
+        listing.of(part).push_back({path_of(file.parent_path(), row->fields[columns.file]),
+                                    labels.at(readable_text(row->fields[columns.label]))});
     }
     return listing;
 }
