@@ -2,11 +2,8 @@
 #include "io/metrics_file.h"
 
 #include "base/atomic_file.h"
-#include "base/error.h"
-#include "base/file_operations.h"
 #include "io/csv.h"
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 
@@ -64,32 +61,20 @@ bool step_of(std::string_view line, std::int64_t& step) {
 
 } // namespace
 
-MetricsFile::MetricsFile(const std::filesystem::path& run) : file_(run / name) { open(); }
+MetricsFile::MetricsFile(const std::filesystem::path& run) : path_(run / name) { open(); }
 
 void MetricsFile::open() {
-    std::error_code error;
-    const bool fresh = !std::filesystem::exists(file_, error) || std::filesystem::file_size(file_, error) == 0;
-    errno = 0;
-    stream_ = std::ofstream(file_, std::ios::binary | std::ios::app);
-    if (fresh) {
-        append(std::string(heading));
-    }
-    if (!stream_) {
-        fail();
+    file_.emplace(path_, AppendedFile::HalfLine::is_removed);
+    if (file_->is_empty()) {
+        file_->append(heading);
     }
 }
 
 void MetricsFile::append(const std::string& rows) {
-    errno = 0;
-    if (!(stream_ << rows).flush()) {
-        fail();
+    if (!file_) { // could not be opened again when it was written anew
+        open();
     }
-}
-
-void MetricsFile::fail() const {
-    const std::error_code error(errno, std::generic_category());
-    throw Error("The file " + file_.string() + " cannot be written: " + (error ? error.message() : "unknown reason") +
-                ". " + remedy_for(error));
+    file_->append(rows);
 }
 
 void MetricsFile::take(const Json& event) {
@@ -107,15 +92,14 @@ void MetricsFile::take(const Json& event) {
 }
 
 void MetricsFile::drop_after(std::int64_t step) {
-    stream_.close();
+    file_.reset();
     {
-        std::ifstream old(file_, std::ios::binary);
-        AtomicFile kept(file_);
+        std::ifstream old(path_, std::ios::binary);
+        AtomicFile kept(path_);
         std::string line;
         while (std::getline(old, line)) {
-            // A line without its end was cut off by a sudden death: it goes too.
             std::int64_t at = 0;
-            if (!old.eof() && (!step_of(line, at) || at <= step)) {
+            if (!step_of(line, at) || at <= step) {
                 kept.write(line + "\n");
             }
         }

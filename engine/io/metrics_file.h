@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/appended_file.h"
 #include "base/json.h"
 
 #include <filesystem>
-#include <fstream>
+#include <optional>
 
 namespace espalier {
 
@@ -24,11 +25,10 @@ public:
 private:
     void open();
     void append(const std::string& rows);
-    [[noreturn]] void fail() const; ///< with the reason of errno
     void drop_after(std::int64_t step);
 
-    std::filesystem::path file_;
-    std::ofstream stream_;
+    std::filesystem::path path_;
+    std::optional<AppendedFile> file_;
     std::int64_t steps_per_epoch_ = 0; ///< of the last `plan` event
 };
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/event_files.h"
 
-#include "base/error.h"
-#include "base/file_operations.h"
 #include "worker/protocol.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace espalier {
 namespace {
@@ -15,50 +11,20 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t block = 256 * 1024;
 
-bool ends_in_half_a_line(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary | std::ios::ate);
-    if (!stream || stream.tellg() == 0)
-        return false;
-    stream.seekg(-1, std::ios::end);
-    return stream.get() != '\n';
-}
-
-[[noreturn]] void fail(const std::string& what) {
-    const std::error_code error(errno, std::generic_category());
-    throw Error(what + " cannot be written: " + (error ? error.message() : "unknown reason") + ". " +
-                remedy_for(error));
-}
-
-std::ofstream open_to_append(const fs::path& file) {
-    errno = 0;
-    const bool half = ends_in_half_a_line(file);
-    std::ofstream stream(file, std::ios::binary | std::ios::app);
-    if (half)
-        stream << '\n' << std::flush;
-    if (!stream)
-        fail("The file " + file.string());
-    return stream;
-}
-
 } // namespace
 
 EventLog::EventLog(const fs::path& run)
-    : events_(open_to_append(run / events_file)), layers_(open_to_append(run / layers_file)), columns_(run) {}
+    : events_(run / events_file, AppendedFile::HalfLine::is_ended),
+      layers_(run / layers_file, AppendedFile::HalfLine::is_ended), columns_(run) {}
 
 void EventLog::append(const Json& event) {
     const bool sample = protocol::is_event(event, "layers");
-    auto& stream = sample ? layers_ : events_;
     const auto lines = protocol::to_lines(event);
-    errno = 0;
+    std::string text;
     for (const auto& line : lines)
-        stream.write(line.data(), static_cast<std::streamsize>(line.size()));
+        text += line;
     // Each event is out of the program at once: a killed supervisor loses nothing that it has passed on.
-    stream.flush();
-    if (!stream) {
-        stream.clear();
-        columns_.stop(); // nobody knows how much of the line is there
-        fail("The run's events");
-    }
+    (sample ? layers_ : events_).append(text);
     if (!sample)
         columns_.added(event, lines);
 }

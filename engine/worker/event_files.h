@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/appended_file.h"
 #include "base/json.h"
 #include "worker/column_keeper.h"
 
@@ -20,15 +21,14 @@ inline constexpr const char* layers_file = "layers.jsonl";
 /// Appends events to a run's files. One writer a run: the supervisor, which holds the run's lock.
 class EventLog {
 public:
-    /// Opens both files, making them if need be; a line left unfinished by a sudden death is ended, so that the next
-    /// one is whole. Throws Error if a file cannot be opened.
+    /// Throws Error if a file cannot be opened.
     explicit EventLog(const std::filesystem::path& run);
-    /// Throws Error if the disk refuses.
+    /// Whole, or not at all: then throws Error.
     void append(const Json& event);
 
 private:
-    std::ofstream events_;
-    std::ofstream layers_;
+    AppendedFile events_;
+    AppendedFile layers_;
     ColumnKeeper columns_; ///< after the files: it reads what they hold
 };
 
