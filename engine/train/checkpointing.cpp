@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/checkpointing.h"
 
+#include "base/error.h"
+
+#include <utility>
+
 namespace espalier {
 
 Checkpointing::Checkpointing(CheckpointFolder& folder, const CheckpointConfig& config, EventSink& events)
@@ -15,33 +19,55 @@ bool Checkpointing::due(const RunState& state) const {
     return config_.every_minutes > 0 && passed.count() >= 60 * config_.every_minutes;
 }
 
-void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore& store, bool best) {
+CheckpointInfo Checkpointing::take(const RunSetup& setup, RunState state, ParameterStore& store) {
     setup.network->save(store);
     state.loss_scale = setup.network->loss_scale();
     state.backend = setup.backend->name();
     state.precision = setup.network->precision();
     state.precision_asked = setup.precision_asked;
-    const CheckpointInfo info{.network = setup.config.network,
-                              .step = state.step,
-                              .run_state = state.to_json(),
-                              .class_names = setup.dataset().info().classes,
-                              .mean = setup.statistics.mean,
-                              .deviation = setup.statistics.deviation,
-                              .precision = state.precision};
+    return {.network = setup.config.network,
+            .step = state.step,
+            .run_state = state.to_json(),
+            .class_names = setup.dataset().info().classes,
+            .mean = setup.statistics.mean,
+            .deviation = setup.statistics.deviation,
+            .precision = state.precision};
+}
+
+void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore& store, bool best) {
+    write(take(setup, std::move(state), store), store, best);
+}
+
+bool Checkpointing::try_to_write(const RunSetup& setup, RunState state, ParameterStore& store, bool best, bool asked) {
+    const auto info = take(setup, std::move(state), store); // a fault of the device is none of the disk
+    try {
+        write(info, store, best);
+        return true;
+    } catch (const Error& error) {
+        last_time_ = Clock::now();
+        if (!std::exchange(refused_, true) || asked)
+            warn(events_, std::string("No checkpoint could be written, and training goes on without. ") + error.what());
+        return false;
+    }
+}
+
+void Checkpointing::write(const CheckpointInfo& info, const ParameterStore& store, bool best) {
     const auto saved = folder_.save(info, store, best, config_.keep);
     last_time_ = Clock::now();
-    last_step_ = state.step;
+    last_step_ = info.step;
 
     Json event = make_event("checkpoint");
     event["file"] = "checkpoints/" + saved.file.filename().string();
-    event["step"] = state.step;
-    event["epoch"] = state.epoch;
+    event["step"] = info.step;
+    event["epoch"] = info.run_state.at("epoch");
     event["kinds"] = saved.kinds;
     event["bytes"] = saved.bytes;
     event["seconds"] = saved.seconds;
     events_.send(std::move(event));
     for (const auto& text : saved.warnings)
         warn(events_, text);
+    if (std::exchange(refused_, false))
+        warn(events_, "Checkpoints can be written again.");
 }
 
 } // namespace espalier

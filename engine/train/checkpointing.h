@@ -22,16 +22,25 @@ public:
     [[nodiscard]] bool due(const RunState& state) const;
     /// Takes the values out of the plans into `store` and writes them with the state. Throws Error if the disk refuses.
     void write(const RunSetup& setup, RunState state, ParameterStore& store, bool best = false);
+    /// The same, but what the disk refuses is told in a warning, and false is returned: training is worth more than one
+    /// of its checkpoints. The next one is tried when it is due. Told once until one can be written, and whenever a
+    /// person has `asked` for one.
+    bool try_to_write(const RunSetup& setup, RunState state, ParameterStore& store, bool best, bool asked);
     /// A run was resumed from the checkpoint of this step: it need not be written again.
     void resumed_from(std::int64_t step) { last_step_ = step; }
 
 private:
+    /// What a checkpoint holds, with the values taken out of the plans.
+    CheckpointInfo take(const RunSetup& setup, RunState state, ParameterStore& store);
+    void write(const CheckpointInfo& info, const ParameterStore& store, bool best);
+
     using Clock = std::chrono::steady_clock;
     CheckpointFolder& folder_;
     CheckpointConfig config_;
     EventSink& events_;
     Clock::time_point last_time_ = Clock::now();
     std::int64_t last_step_ = 0;
+    bool refused_ = false; ///< the last one, by the disk
 };
 
 } // namespace espalier

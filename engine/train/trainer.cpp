@@ -48,7 +48,9 @@ private:
     bool between_updates();
     void write_passport();
     bool pause_or_leave();
-    void save(bool best = false);
+    void begin_saving();
+    void save();
+    bool try_to_save(bool best, bool asked = false);
     [[nodiscard]] KeptPrecision kept_precision() const;
     [[nodiscard]] bool go_back_to_finite_values();
     RunOutcome leave();
@@ -217,6 +219,7 @@ void Trainer::end_epoch(const std::optional<Totals>& validation) {
     state_.tested = false;
     events_.send(epoch_event(state_));
     bool best = false;
+    const auto best_before = state_;
     if (validation) {
         best = state_.take_evaluation(*validation);
         events_.send(evaluation_event(state_, "validation", *validation, best));
@@ -224,8 +227,10 @@ void Trainer::end_epoch(const std::optional<Totals>& validation) {
     state_.training = {};
     state_.epoch_seconds = 0;
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
-    if (best)
-        save(true);
+    if (best && !try_to_save(true)) { // what was the best before is still there
+        state_.best_accuracy = best_before.best_accuracy;
+        state_.best_epoch = best_before.best_epoch;
+    }
 }
 
 /// Measures the best network on the test part, once, at the end.
@@ -268,7 +273,7 @@ bool Trainer::safe_point() {
         if (!wished && state_.bad_steps > 0) // known only now
             return false;
         const auto phase = control_.phase();
-        save();
+        try_to_save(false, wished);
         control_.enter(phase);
     }
     return false;
@@ -308,11 +313,21 @@ bool Trainer::pause_or_leave() {
     return true;
 }
 
-void Trainer::save(bool best) {
+void Trainer::begin_saving() {
     control_.enter("saving");
     loop_->drain();
     tell_recording_fault();
-    checkpoints_->write(setup_, state_, store_, best);
+}
+
+/// What the run cannot go on without: its last state, or memory that is to be given back.
+void Trainer::save() {
+    begin_saving();
+    checkpoints_->write(setup_, state_, store_);
+}
+
+bool Trainer::try_to_save(bool best, bool asked) {
+    begin_saving();
+    return checkpoints_->try_to_write(setup_, state_, store_, best, asked);
 }
 
 RunOutcome Trainer::leave() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run leaves behind: checkpoints, also those on a command, and the passport.
 #include "base/threads.h"
+#include "small_disk.h"
+#include "texts.h"
+#include "train/run_state.h"
 #include "train_support.h"
 
 #include <QtTest>
@@ -15,6 +18,7 @@ class TestTrainerCheckpoints : public QObject {
 
 private Q_SLOTS:
     void best_and_last_are_kept_and_old_ones_go();
+    void a_disk_that_is_full_for_a_while_ends_no_run();
     void commands_are_answered_in_every_phase_data();
     void commands_are_answered_in_every_phase();
     void an_abandoned_run_saves_and_leaves();
@@ -37,6 +41,41 @@ void TestTrainerCheckpoints::best_and_last_are_kept_and_old_ones_go() {
         if (evaluation["best"].get<bool>())
             best_step = evaluation["step"].get<std::int64_t>();
     QCOMPARE(load_checkpoint(run.checkpoints().best()).info.step, best_step);
+}
+
+/// Checkpoints that cannot be written are told of, the last one that could be stays the best, and the run goes on.
+void TestTrainerCheckpoints::a_disk_that_is_full_for_a_while_ends_no_run() {
+    SmallRun run({"epochs=4", "checkpoint.every_steps=2", "tensorboard=false", "schedule.kind=constant"});
+    EventLog log;
+    std::optional<SmallDisk> disk;
+    std::size_t epochs = 0;
+    log.on_event = [&](const Json& event) {
+        const auto type = event.at("type").get<std::string>();
+        if (type == "epoch" && ++epochs == 1)
+            disk.emplace(rlim_t{2000});
+        if (type == "epoch" && epochs == 3)
+            disk.reset();
+    };
+    CommandAt never;
+    const auto outcome = run.train(log, static_cast<CommandSource&>(never));
+    QVERIFY2(outcome.phase == "finished", outcome.reason.c_str());
+    std::vector<std::string> warnings;
+    for (const auto& warning : log.of_type("warning"))
+        if (const auto text = warning.at("text").get<std::string>(); has(text, "heckpoint"))
+            warnings.push_back(text);
+    QCOMPARE(warnings.size(), std::size_t{2});
+    QVERIFY2(has(warnings[0], "No checkpoint could be written, and training goes on without. The file"),
+             warnings[0].c_str());
+    QVERIFY(has(warnings[0], "File too large"));
+    QCOMPARE(warnings[1], std::string("Checkpoints can be written again."));
+    // What counts as the best is what the file of the best holds.
+    const auto state = RunState::from_json(run.last().info.run_state);
+    QCOMPARE(state.epoch, std::int64_t{4});
+    if (state.best_epoch > 0)
+        QCOMPARE(RunState::from_json(load_checkpoint(run.checkpoints().best()).info.run_state).best_epoch,
+                 state.best_epoch);
+    QVERIFY(state.best_epoch != 1 && state.best_epoch != 2);
+    QCOMPARE(log.steps().size(), std::size_t{28});
 }
 
 void TestTrainerCheckpoints::commands_are_answered_in_every_phase_data() {
