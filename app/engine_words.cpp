@@ -54,7 +54,10 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue: %1 runs begin before it."),
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user."),
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user; the worker did not say how it went."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user, but the worker failed: %1"),
     QT_TRANSLATE_NOOP("espalier::engine", "The supervisor of this run is gone; the state was saved."),
+    QT_TRANSLATE_NOOP("espalier::engine", "No checkpoint could be written, and training goes on without. %1"),
+    QT_TRANSLATE_NOOP("espalier::engine", "Checkpoints can be written again."),
     // notes of a plan
     QT_TRANSLATE_NOOP("espalier::engine",
                       "The precision is %1: in a self-test its losses were within %2 % of those in fp32."),
@@ -106,6 +109,8 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "%1 files are no images by their names (%2) and were passed over."),
     QT_TRANSLATE_NOOP("espalier::engine", "There is no '%1': the training part is smaller than the whole set's."),
     QT_TRANSLATE_NOOP("espalier::engine", "The folder '%1' lies beside 'train' and was passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The first line of the table names no columns 'file' and 'label': column %1 "
+                                          "was taken for the file, column %2 for the class."),
 };
 
 /// Matches a whole text; what stands for %1, %2 ... is captured in this order.

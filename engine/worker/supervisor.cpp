@@ -308,9 +308,13 @@ void Supervisor::worker_ended(bool crashed, int code) {
 
 void Supervisor::decide(const WorkerDeath& death) {
     constexpr int stopped = static_cast<int>(ExitCode::stopped);
+    if (wish_ == Wish::stop && death.bye == stopped)
+        return end(stopped, "", true);
     if (wish_ == Wish::stop && !(death.bye && *death.bye == 0))
-        return death.bye == stopped ? end(stopped, "", true)
-                                    : end(stopped, "Stopped by the user; the worker did not say how it went.", false);
+        return end(stopped,
+                   death.reason.empty() ? "Stopped by the user; the worker did not say how it went."
+                                        : "Stopped by the user, but the worker failed: " + death.reason,
+                   false);
     if (!refusal_.empty())
         return end(static_cast<int>(ExitCode::bad_configuration), refusal_, false);
     if (wish_ == Wish::leave && !(death.bye && *death.bye == 0))

@@ -3431,6 +3431,22 @@ A click offers to take it back.</source>
         <source>The folder &apos;%1&apos; lies beside &apos;train&apos; and was passed over.</source>
         <translation>文件夹“%1”与“train”并列，已略过。</translation>
     </message>
+    <message>
+        <source>Stopped by the user, but the worker failed: %1</source>
+        <translation>已由用户停止，但工作进程失败：%1</translation>
+    </message>
+    <message>
+        <source>No checkpoint could be written, and training goes on without. %1</source>
+        <translation>无法写入检查点，训练在没有检查点的情况下继续。%1</translation>
+    </message>
+    <message>
+        <source>Checkpoints can be written again.</source>
+        <translation>检查点又可以写入了。</translation>
+    </message>
+    <message>
+        <source>The first line of the table names no columns &apos;file&apos; and &apos;label&apos;: column %1 was taken for the file, column %2 for the class.</source>
+        <translation>表格首行没有名为“file”和“label”的列：已将第 %1 列当作文件，第 %2 列当作类别。</translation>
+    </message>
 </context>
 <context>
     <name>main</name>

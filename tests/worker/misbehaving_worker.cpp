@@ -143,6 +143,12 @@ int main(int argc, char** argv) {
         std::signal(SIGTERM, SIG_IGN);
         sleep_for_ever();
     }
+    if (mode == "cannot_save") {
+        wait_for([] { return stop_wanted.load(); });
+        say(R"({"type":"phase","time":1,"phase":"failed","reason":"The disk is full."})");
+        say(R"({"type":"bye","time":1,"code":1,"reason":"The disk is full."})");
+        return 1;
+    }
     if (mode == "slow_stop") {
         wait_for([] { return stop_wanted.load(); });
         say(R"({"type":"phase","time":1,"phase":"saving"})");

@@ -241,6 +241,15 @@ private Q_SLOTS:
         QCOMPARE(run.last("bye").at("code"), Json(6));
     }
 
+    void a_stop_that_fails_says_why() {
+        Supervised run("cannot_save");
+        QVERIFY(run.wait_for("phase"));
+        run.supervisor->command("stop");
+        QCOMPARE(run.wait(), 6);
+        QCOMPARE(run.last("phase").at("phase"), Json("stopped"));
+        QCOMPARE(run.last("bye").at("reason"), Json("Stopped by the user, but the worker failed: The disk is full."));
+    }
+
     void stopping_at_once_does_not_wait() {
         Supervised run("deaf");
         QVERIFY(run.wait_for("phase"));
