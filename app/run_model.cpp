@@ -111,8 +111,8 @@ void RunModel::set_state(RunState state, const QString& reason) {
 }
 
 void RunModel::apply(const RunEvent& event) {
-    if (event_time_ > 0 && event.time - event_time_ > longest_silence)
-        pace_time_ = 0; // the machine has slept: that says nothing about the pace
+    if (event_time_ > 0 && std::abs(event.time - event_time_) > longest_silence)
+        pace_time_ = 0; // the machine has slept, or its clock was set: that says nothing about the pace
     event_time_ = event.time;
     if (event.type == "steps") {
         take_steps(event);

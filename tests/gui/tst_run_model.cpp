@@ -282,14 +282,20 @@ private slots:
     }
 
     /// Eight hours of sleep are not part of the pace that tells how long the run will take.
-    void time_asleep_is_no_part_of_the_pace() {
+    void time_asleep_or_a_clock_that_was_set_is_no_part_of_the_pace_data() {
+        QTest::addColumn<int>("hours");
+        QTest::newRow("asleep") << 8;
+        QTest::newRow("set back") << -8;
+    }
+    void time_asleep_or_a_clock_that_was_set_is_no_part_of_the_pace() {
+        QFETCH(int, hours);
         RunModel model(QStringLiteral("r"));
         SampleRun run;
         feed_all(model, run.past(100));
         const double awake = model.seconds_left().value_or(0);
         QVERIFY(awake > 0);
         for (Json event : run.past(200)) {
-            event["time"] = event.at("time").get<double>() + 8 * 3600;
+            event["time"] = event.at("time").get<double>() + hours * 3600;
             feed(model, event);
         }
         QVERIFY(model.seconds_left().has_value());
