@@ -9,6 +9,7 @@
 #include <QtTest>
 #include <atomic>
 #include <new>
+#include <optional>
 #include <thread>
 
 using namespace espalier;
@@ -20,7 +21,9 @@ namespace {
 RecordingBackend::Fault fault_to_inject = RecordingBackend::Fault::none;
 std::function<void()> after_replay;
 
-int trims = 0; ///< of a backend's caches
+int trims = 0;     ///< of a backend's caches
+int lowered = 0;   ///< ops that were given a kernel
+int allocated = 0; ///< pieces of memory that were taken
 
 /// As a GPU that is not the first: a thread reaches it when it has made it or entered it.
 class OneThreadBackend final : public ForwardingBackend {
@@ -29,7 +32,13 @@ public:
     void enter_thread() override { thread_ = std::this_thread::get_id(); }
     [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
         check();
+        ++allocated;
         return inner().allocate(bytes);
+    }
+    [[nodiscard]] Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,
+                                std::span<const Layout> given_outputs) override {
+        ++lowered;
+        return inner().lower(graph, op, given, given_outputs);
     }
     void upload(const Tensor& tensor, const Layout& layout, const void* host, std::byte* device) override {
         check();
@@ -199,6 +208,24 @@ private Q_SLOTS:
         trims = 0;
         QCOMPARE(run.train(log).code, ExitCode::out_of_memory);
         QVERIFY(trims > 0);
+    }
+
+    /// Memory that is not there for the first validation is found missing before the first step.
+    void evaluation_is_planned_before_the_first_step() {
+        for (const char* place : {"data_on_device=on", "data_on_device=off"}) {
+            SmallRun run({"backend=auto", place});
+            EventLog log;
+            std::optional<std::pair<int, int>> at_first_evaluation;
+            log.on_event = [&](const Json& event) {
+                if (event.at("type") == "phase" && event.at("phase") == "evaluating" && !at_first_evaluation)
+                    at_first_evaluation = {lowered, allocated};
+            };
+            CommandAt never;
+            QCOMPARE(run.train(log, static_cast<CommandSource&>(never)).phase, std::string("finished"));
+            QCOMPARE(log.of_type("evaluation").size(), std::size_t{3});
+            QVERIFY(at_first_evaluation && at_first_evaluation->first > 0);
+            QCOMPARE(std::pair(lowered, allocated), *at_first_evaluation);
+        }
     }
 
     void a_wrong_recording_is_told_and_left_data() {

@@ -81,6 +81,7 @@ private Q_SLOTS:
     void widgets_and_app_include_no_engine();
     void the_window_never_waits();
     void every_file_names_its_licence();
+    void tests_that_are_named_exist();
 };
 
 void TestTree::engine_folders_include_only_what_they_may() {
@@ -164,6 +165,35 @@ void TestTree::every_file_names_its_licence() {
             wrong.append(source.path);
     }
     QVERIFY2(wrong.isEmpty(), qPrintable("No licence, or the wrong one, in the first line of:\n" + wrong.join("\n")));
+}
+
+/// docs/CONTRIBUTING.md says which test shows what: "tst_idx (labels_out_of_range_are_named, ...)".
+void TestTree::tests_that_are_named_exist() {
+    QMap<QString, QString> tests;
+    for (const auto& source : sources({"tests"}))
+        tests[source.path.section('/', -1).section('.', 0, 0)] = source.lines.join('\n');
+    QFile file(QDir(SOURCE_DIR).filePath("docs/CONTRIBUTING.md"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    static const QRegularExpression named("\\b((?:tst|fuzz|bench)_[a-z0-9_]+)(?: \\(([^)]*)\\))?"),
+        function("^[a-z0-9]+(_[a-z0-9]+)+$");
+    QStringList wrong;
+    int found = 0;
+    for (auto matches = named.globalMatch(QString::fromUtf8(file.readAll())); matches.hasNext();) {
+        const auto match = matches.next();
+        if (!tests.contains(match.captured(1))) {
+            wrong.append(match.captured(1));
+            continue;
+        }
+        for (const auto& name : match.captured(2).split(", ", Qt::SkipEmptyParts)) {
+            if (!function.match(name).hasMatch()) // words about the test
+                continue;
+            ++found;
+            if (!tests[match.captured(1)].contains(QRegularExpression("\\bvoid (\\w+::)?" + name + "\\(\\)")))
+                wrong.append(match.captured(1) + " (" + name + ")");
+        }
+    }
+    QVERIFY(found > 40);
+    QVERIFY2(wrong.isEmpty(), qPrintable("docs/CONTRIBUTING.md names tests that are not there:\n" + wrong.join("\n")));
 }
 
 QTEST_GUILESS_MAIN(TestTree)
