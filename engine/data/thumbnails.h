@@ -12,7 +12,8 @@ struct Thumbnail {
 };
 
 /// Up to `count` training images, chosen by `seed`, the classes in turn; one image is never taken twice. Of images with
-/// neither 1 nor 3 channels the first or the first three are shown.
+/// neither 1 nor 3 channels the first or the first three are shown. Images that cannot be read are passed over; throws
+/// the DataError of one of them if none can.
 [[nodiscard]] std::vector<Thumbnail> thumbnails(const Dataset& dataset, std::size_t count, std::int64_t side,
                                                 std::uint64_t seed = 1);
 

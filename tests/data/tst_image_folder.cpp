@@ -193,6 +193,24 @@ private Q_SLOTS:
         QVERIFY_THROWS_EXCEPTION(DataError, (void)read(*listed(folder, 8), Part::train, 0));
     }
 
+    /// A preview shows what there is; only a set of which nothing can be read has none, and says why.
+    void bad_files_are_no_end_of_a_preview() {
+        const PhotoFolder folder;
+        for (int i = 0; i < 20; ++i) {
+            const auto name = std::to_string(i) + ".png";
+            i % 2 == 0 ? folder.write("cat/" + name, {}) : folder.png("cat/" + name, QColor(i, 0, 0));
+            folder.png("dog/" + name, QColor(0, i, 0));
+            folder.write("none/" + name, {1, 2, 3});
+        }
+        const auto shown = thumbnails(*listed(folder, 8), 24, 8);
+        QCOMPARE(shown.size(), std::size_t{24});
+        QCOMPARE(std::ranges::count(shown, "cat", &Thumbnail::label), std::ptrdiff_t{10});
+        QCOMPARE(std::ranges::count(shown, "dog", &Thumbnail::label), std::ptrdiff_t{14});
+        std::filesystem::remove_all(folder.path() / "cat");
+        std::filesystem::remove_all(folder.path() / "dog");
+        QVERIFY(has(message_of<DataError>([&] { (void)thumbnails(*listed(folder, 8), 24, 8); }), "3 bytes only"));
+    }
+
     /// As the network sees it in training, as the form shows it, and as a prediction reads it: the same pixels.
     void photos_stand_upright_wherever_they_are_read() {
         constexpr std::int64_t side = 32;
