@@ -127,9 +127,9 @@ RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
 
 RunFolder RunFolder::create_at(const fs::path& path) {
     check_path(path);
-    std::error_code error;
+    std::error_code error, ignored;
     fs::create_directories(path, error);
-    if (!fs::is_directory(path)) {
+    if (!fs::is_directory(path, ignored)) {
         if (!error) {
             error = std::make_error_code(std::errc::not_a_directory);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/trainer.h"
 
+#include "base/error_words.h"
 #include "io/run_folder.h"
 #include "train/blame.h"
 #include "train/checkpointing.h"
@@ -436,7 +437,7 @@ RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, Com
     } catch (const std::bad_alloc&) {
         return trainer.out_of_memory("The memory of this machine is used up. Try a smaller batch.");
     } catch (const std::exception& error) {
-        return trainer.fail(error.what(), ExitCode::failed);
+        return trainer.fail(words_of(error), ExitCode::failed);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "worker/child_request.h"
 
 #include "base/error.h"
+#include "base/error_words.h"
 #include "worker/protocol.h"
 #include "worker/requests.h"
 #include "worker/terminal.h"
@@ -94,7 +95,7 @@ void answer_requests() {
             } catch (const Error& error) {
                 say(protocol::error_reply(request.id, error.what(), static_cast<int>(error.code())));
             } catch (const std::exception& error) {
-                say(protocol::error_reply(request.id, error.what(), static_cast<int>(ExitCode::failed)));
+                say(protocol::error_reply(request.id, words_of(error), static_cast<int>(ExitCode::failed)));
             }
         } catch (const ConfigError& error) {
             std::fprintf(stderr, "espalier-train: %s\n", error.what());

@@ -2,6 +2,7 @@
 #include "worker/command_line.h"
 
 #include "base/error.h"
+#include "base/error_words.h"
 #include "data/dataset.h"
 #include "io/checkpoint_folder.h"
 #include "io/run_folder.h"
@@ -135,7 +136,7 @@ int run_command_line(int argc, char** argv) {
         std::fprintf(stderr, "espalier-train: this machine's memory does not suffice.\n");
         return static_cast<int>(ExitCode::out_of_memory);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "espalier-train: %s\n", error.what());
+        std::fprintf(stderr, "espalier-train: %s\n", words_of(error).c_str());
         return static_cast<int>(ExitCode::failed);
     }
 }

@@ -2,6 +2,7 @@
 #include "worker/server.h"
 
 #include "base/error.h"
+#include "base/error_words.h"
 #include "worker/run_overview.h"
 
 #include <QCoreApplication>
@@ -138,7 +139,7 @@ void Server::work(const Request& request, const RequestFunction& function) {
         } catch (const Error& error) {
             say(protocol::error_reply(request.id, error.what(), static_cast<int>(error.code())));
         } catch (const std::exception& error) {
-            say(protocol::error_reply(request.id, error.what(), static_cast<int>(ExitCode::failed)));
+            say(protocol::error_reply(request.id, words_of(error), static_cast<int>(ExitCode::failed)));
         }
     });
 }
@@ -235,7 +236,7 @@ void Server::reply(const Reply& reply) {
 void Server::refuse(const Json& message, const std::exception& error) {
     if (const auto id = protocol::id_of(message))
         return fail(*id, error);
-    auto line = to_message(protocol::error_reply(0, error.what(), static_cast<int>(ExitCode::bad_configuration)));
+    auto line = to_message(protocol::error_reply(0, words_of(error), static_cast<int>(ExitCode::bad_configuration)));
     line["id"] = nullptr;
     for (const auto& text : protocol::to_lines(line))
         output_.push(text);
@@ -243,7 +244,7 @@ void Server::refuse(const Json& message, const std::exception& error) {
 
 void Server::fail(std::int64_t id, const std::exception& error) {
     const auto* ours = dynamic_cast<const Error*>(&error);
-    reply(protocol::error_reply(id, error.what(), static_cast<int>(ours ? ours->code() : ExitCode::failed)));
+    reply(protocol::error_reply(id, words_of(error), static_cast<int>(ours ? ours->code() : ExitCode::failed)));
 }
 
 } // namespace espalier

@@ -249,6 +249,14 @@ private Q_SLOTS:
             QCOMPARE(refused.code, 1);
             QVERIFY2(refused.errors.contains("A file stands where a folder should be"), refused.errors);
         }
+        const auto endless = folder_.filePath(QString("a").repeated(300));
+        const auto refused = run({"run", "--preset", "quick", "--out", endless});
+        QVERIFY2(refused.errors.contains("choose a shorter one"), refused.errors);
+        for (const QStringList& reads : {QStringList{"export", endless, "--format", "safetensors", "--out", "x"},
+                                         QStringList{"predict", endless, endless}, QStringList{"eval", endless}}) {
+            const auto errors = run(reads).errors;
+            QVERIFY2(!errors.isEmpty() && !errors.contains("filesystem error"), errors);
+        }
         const auto deep = folder_.filePath("missing/parents/run"); // made, as mkdir -p does
         QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", deep}).code, 0);
     }
