@@ -5,6 +5,7 @@
 #include "texts.h"
 
 #include <QTest>
+#include <QtEndian>
 #include <cmath>
 
 using namespace espalier;
@@ -76,6 +77,33 @@ Bytes cmyk_jpeg(std::array<int, 4> values, bool adobe) {
     }
     file.insert(file.end(), {0xff, 0xd9});
     return file;
+}
+
+QByteArray of_32_bits(quint32 value) {
+    QByteArray bytes(4, Qt::Uninitialized);
+    qToBigEndian(value, bytes.data());
+    return bytes;
+}
+
+/// A piece of a PNG, with its checksum.
+QByteArray chunk(const char* name, const QByteArray& content) {
+    const QByteArray checked = name + content;
+    quint32 crc = 0xffffffff;
+    for (const char byte : checked) {
+        crc ^= static_cast<std::uint8_t>(byte);
+        for (int bit = 0; bit < 8; ++bit)
+            crc = (crc & 1) != 0 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    }
+    return of_32_bits(static_cast<quint32>(content.size())) + checked + of_32_bits(~crc);
+}
+
+/// Two pixels of that colour type and depth; `chunks` stand before them.
+QByteArray png(char colours, char depth, const QByteArray& pixels, const QByteArray& chunks) {
+    const auto header =
+        of_32_bits(2) + of_32_bits(1) + QByteArray(1, depth) + QByteArray(1, colours) + QByteArray(3, '\0');
+    const auto packed = qCompress(QByteArray(1, '\0') + pixels).mid(4); // behind Qt's own count
+    return QByteArray::fromHex("89504e470d0a1a0a") + chunk("IHDR", header) + chunks + chunk("IDAT", packed) +
+           chunk("IEND", {});
 }
 
 /// A GIF of 40 x 40 pixels, written by hand since Qt writes none: codes of 9 bits, and the table begun anew before they
@@ -164,6 +192,48 @@ private Q_SLOTS:
         const auto one = decode_image(encoded(rgb, "PNG"), "png", 1);
         QCOMPARE(one.pixels, (Bytes{18, 124})); // 0.299 R + 0.587 G + 0.114 B
         QCOMPARE(decode_image(encoded(grey8, "PNG"), "png", 1).pixels, (Bytes{100, 200}));
+    }
+
+    /// Colour types and depths that Qt does not write itself, but reads.
+    void every_colour_type_of_png_is_read_data() {
+        QTest::addColumn<QByteArray>("file");
+        QTest::addColumn<int>("red");
+        QTest::addColumn<int>("green");
+        QTest::addColumn<int>("blue");
+        const auto row = [](const char* name, char colours, char depth, const char* pixels_in_hex, int red, int green,
+                            int blue, const QByteArray& chunks = {}) {
+            QTest::newRow(name) << png(colours, depth, QByteArray::fromHex(pixels_in_hex), chunks) << red << green
+                                << blue;
+        };
+        const auto of_hex = [](const char* hex) { return QByteArray::fromHex(hex); };
+        const auto palette = chunk("PLTE", of_hex("0102030a141e"));
+        row("grey", 0, 8, "6464", 100, 100, 100);
+        row("grey of a bit", 0, 1, "c0", 255, 255, 255);
+        row("grey of two bits", 0, 2, "50", 85, 85, 85);
+        row("grey of four bits", 0, 4, "33", 51, 51, 51);
+        row("grey of 16 bits", 0, 16, "c800c800", 199, 199, 199);
+        row("grey, one of them transparent", 0, 8, "6464", 255, 255, 255, chunk("tRNS", of_hex("0064")));
+        row("colours", 2, 8, "0a141e0a141e", 10, 20, 30);
+        row("colours of 16 bits", 2, 16, "0a0a1414c8c80a0a1414c8c8", 10, 20, 200);
+        row("colours, one transparent", 2, 8, "0a141e0a141e", 255, 255, 255, chunk("tRNS", of_hex("000a0014001e")));
+        row("palette", 3, 8, "0101", 10, 20, 30, palette);
+        row("palette of a bit", 3, 1, "c0", 10, 20, 30, palette);
+        row("palette, 60 % transparent", 3, 8, "0101", 157, 161, 165, palette + chunk("tRNS", of_hex("ff66")));
+        row("grey and alpha", 4, 8, "64666466", 193, 193, 193);
+        row("grey and alpha of 16 bits", 4, 16, "6464666664646666", 193, 193, 193);
+        row("colours and alpha", 6, 8, "0a141e660a141e66", 157, 161, 165);
+        row("colours and alpha of 16 bits", 6, 16, "0a0a1414c8c866660a0a1414c8c86666", 157, 161, 233);
+    }
+    void every_colour_type_of_png_is_read() {
+        QFETCH(QByteArray, file);
+        QFETCH(int, red);
+        QFETCH(int, green);
+        QFETCH(int, blue);
+        const auto image = decode_image(Bytes(file.begin(), file.end()), "png", 3);
+        QCOMPARE(image.shape, (ImageShape{3, 1, 2}));
+        const auto found = colour(image, 0, 1);
+        QVERIFY2(near_to(found, {red, green, blue}, 1),
+                 qPrintable(QString("%1 %2 %3").arg(found[0]).arg(found[1]).arg(found[2])));
     }
 
     void cmyk_gives_its_colours_or_is_refused() {
