@@ -55,6 +55,7 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user."),
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user; the worker did not say how it went."),
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user, but the worker failed: %1"),
+    QT_TRANSLATE_NOOP("espalier::engine", "The run's folder, %1, was removed or renamed while the run trained."),
     QT_TRANSLATE_NOOP("espalier::engine", "The supervisor of this run is gone; the state was saved."),
     QT_TRANSLATE_NOOP("espalier::engine", "No checkpoint could be written, and training goes on without. %1"),
     QT_TRANSLATE_NOOP("espalier::engine", "Checkpoints can be written again."),

@@ -62,7 +62,7 @@ CheckpointFolder::Saved CheckpointFolder::save(const CheckpointInfo& info, const
                                                std::int64_t keep) {
     const auto begin = std::chrono::steady_clock::now();
     std::error_code error;
-    fs::create_directories(folder_, error);
+    fs::create_directory(folder_, error); // of a run whose folder was removed nothing is made anew
     Saved saved;
     const fs::path wanted = folder_ / step_name(info.step);
     saved.file = save_checkpoint(wanted, info, store, operations_);

@@ -316,7 +316,8 @@ void Supervisor::decide(const WorkerDeath& death) {
                                         : "Stopped by the user, but the worker failed: " + death.reason,
                    false);
     if (!refusal_.empty())
-        return end(static_cast<int>(ExitCode::bad_configuration), refusal_, false);
+        return end(static_cast<int>(folder_is_gone() ? ExitCode::failed : ExitCode::bad_configuration), refusal_,
+                   false);
     if (wish_ == Wish::leave && !(death.bye && *death.bye == 0))
         return end(static_cast<int>(ExitCode::failed), "The supervisor was ended.", false);
 
@@ -391,6 +392,11 @@ void Supervisor::watch() {
     const auto elapsed = ProgressWatch::Seconds(static_cast<double>(since_tick_.restart()) / 1000.0);
     if (!worker_ || wish_ != Wish::run)
         return;
+    if (folder_is_gone()) { // nobody would find what it learns, or could stop it
+        refusal_ = "The run's folder, " + run_.string() + ", was removed or renamed while the run trained.";
+        worker_->kill();
+        return;
+    }
     switch (progress_.tick(elapsed)) {
     case ProgressWatch::Verdict::fine:
         break;
@@ -403,6 +409,11 @@ void Supervisor::watch() {
         worker_->terminate();
         break;
     }
+}
+
+bool Supervisor::folder_is_gone() const {
+    std::error_code error; // a disk that does not answer is no folder that is gone
+    return std::filesystem::status(run_, error).type() == std::filesystem::file_type::not_found;
 }
 
 void Supervisor::enter(const char* phase, const std::string& reason) {

@@ -74,6 +74,7 @@ private:
     void fall_back(const Decision& decision);
     void warn(const std::string& text);
     void watch();
+    [[nodiscard]] bool folder_is_gone() const;
     void enter(const char* phase, const std::string& reason);
     void end(int code, const std::string& reason, bool said_bye);
 
@@ -108,7 +109,7 @@ private:
     std::int64_t furthest_step_ = 0; ///< of the worker that runs now
     bool hung_ = false;
     std::optional<Json> bye_;
-    std::string refusal_; ///< why a worker of another version was sent away
+    std::string refusal_; ///< why the worker was sent away, if it was: another version, or its folder is gone
     std::string last_words_;
     bool safe_mode_ = false;                    ///< of the worker that runs now
     std::string backend_;                       ///< the same: as its plan says, as the configuration wants it before

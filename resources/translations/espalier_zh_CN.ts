@@ -3447,6 +3447,10 @@ A click offers to take it back.</source>
         <source>The first line of the table names no columns &apos;file&apos; and &apos;label&apos;: column %1 was taken for the file, column %2 for the class.</source>
         <translation>表格首行没有名为“file”和“label”的列：已将第 %1 列当作文件，第 %2 列当作类别。</translation>
     </message>
+    <message>
+        <source>The run&apos;s folder, %1, was removed or renamed while the run trained.</source>
+        <translation>运行的文件夹 %1 在训练期间被删除或改名。</translation>
+    </message>
 </context>
 <context>
     <name>main</name>

@@ -289,6 +289,17 @@ private Q_SLOTS:
         QVERIFY2(deaths > 20, "the save was not interrupted at each of its steps");
     }
 
+    void the_folder_of_a_run_that_was_removed_is_not_made_anew() {
+        CheckpointFolder checkpoints(folder_ / "run" / "checkpoints");
+        try {
+            (void)checkpoints.save(info_at(1), store_at(1), false, 2);
+            QFAIL("written");
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains("was it removed?"), error.what());
+        }
+        QVERIFY(!fs::exists(folder_ / "run"));
+    }
+
     void a_held_file_gets_a_name_beside_and_a_warning() {
         CheckpointFolder(folder_).save(info_at(5), store_at(5), false, 2);
         HeldFile held("step-00000005.safetensors");

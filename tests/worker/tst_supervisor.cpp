@@ -241,6 +241,16 @@ private Q_SLOTS:
         QCOMPARE(run.last("bye").at("code"), Json(6));
     }
 
+    void a_run_whose_folder_is_removed_ends() {
+        Supervised run("endless_steps");
+        QVERIFY(run.wait_for("steps"));
+        std::filesystem::remove_all(run.run);
+        QCOMPARE(run.wait(), 1);
+        const auto reason = run.last("bye").at("reason").get<std::string>();
+        QVERIFY2(reason.ends_with("was removed or renamed while the run trained."), reason.c_str());
+        QVERIFY(!std::filesystem::exists(run.run));
+    }
+
     void a_stop_that_fails_says_why() {
         Supervised run("cannot_save");
         QVERIFY(run.wait_for("phase"));
