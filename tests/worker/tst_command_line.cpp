@@ -5,6 +5,7 @@
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 
+#include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -238,6 +239,20 @@ private Q_SLOTS:
         const auto refused = run({"export", out, "--format", "onyx", "--out", folder_.filePath("network.onyx")});
         QCOMPARE(refused.code, 2);
         QVERIFY(!QFile::exists(folder_.filePath("network.onyx")));
+    }
+
+    /// An image's fault is said once, with its name: a decoder's own words would stand among ours without one.
+    void a_damaged_image_is_told_of_once() {
+        const auto photos = folder_.filePath("photos");
+        QDir().mkpath(photos + "/a");
+        QImage photo(300, 200, QImage::Format_RGB888);
+        photo.fill(Qt::red);
+        QVERIFY(photo.save(photos + "/a/1.jpg") && photo.save(photos + "/a/2.jpg"));
+        QFile half(photos + "/a/1.jpg");
+        QVERIFY(half.resize(half.size() * 9 / 10));
+        const auto scan = run({"scan", "folder:" + photos});
+        QCOMPARE(scan.errors, QByteArray());
+        QVERIFY2(scan.output.contains("1.jpg' is cut off"), scan.output);
     }
 
     /// Whatever stands in the way of a run's folder is named, with what to do, as a failure and no bad configuration.
