@@ -7,6 +7,7 @@
 #include "graph/builder.h"
 #include "nn/cell.h"
 #include "passes/pipeline.h"
+#include "plan/forwarding_backend.h"
 #include "plan/session.h"
 #include "worker/commands/bench_timing.h"
 #include "worker/commands/command.h"
@@ -60,12 +61,35 @@ constexpr ConvolutionCase convolution_cases[] = {
     {"32x64x32x32_128_k1s2p0", 32, 64, 32, 32, 128, 1, 2, 0}, {"32x3x224x224_64_k7s2p3", 32, 3, 224, 224, 64, 7, 2, 3},
 };
 
-/// One direction of a case, repeated so that a replay is long against its launch. Its tensors are buffers: they have
-/// the layout that the kernel wants, and no copy is timed.
+/// Replays steps in turns of so many: a turn begins when all steps of the one before have ended. Without it a graph
+/// would run what is repeated side by side, and the time of one could not be told.
+class InTurns final : public ForwardingBackend {
+public:
+    InTurns(Backend& backend, std::size_t steps_of_turn) : ForwardingBackend(backend), steps_(steps_of_turn) {}
+
+    [[nodiscard]] int steps_side_by_side() const override { return static_cast<int>(steps_) - 1; }
+    [[nodiscard]] std::unique_ptr<Recording> record(std::span<Kernel* const> kernels,
+                                                    std::span<const std::vector<std::int32_t>> after) override {
+        std::vector<std::vector<std::int32_t>> in_turns(after.begin(), after.end());
+        for (auto i = steps_; i < kernels.size(); ++i) {
+            in_turns[i].clear(); // what the turn before has waited for is done
+            for (auto before = (i / steps_ - 1) * steps_; before < i / steps_ * steps_; ++before)
+                in_turns[i].push_back(static_cast<std::int32_t>(before));
+        }
+        return inner().record(kernels, in_turns);
+    }
+
+private:
+    std::size_t steps_;
+};
+
+/// One direction of a case, repeated so that a replay is long against its launch: one convolution after the other, or
+/// one pair of gradients, which run side by side as in a network. Its tensors are buffers: they have the layout that
+/// the kernel wants, and no copy is timed.
 class Repeated {
 public:
     Repeated(Backend& backend, const ConvolutionCase& shape, DType type, bool backward, int repeats, bool recorded)
-        : session_(backend, {.recorded = recorded}) {
+        : in_turns_(backend, backward ? 2 : 1), session_(in_turns_, {.recorded = recorded}) {
         Graph graph;
         GraphBuilder builder(graph);
         const Attributes attributes{{"stride", shape.stride}, {"padding", shape.padding}};
@@ -133,6 +157,7 @@ public:
     }
 
 private:
+    InTurns in_turns_;
     Session session_;
     Plan* plan_ = nullptr;
     TensorId last_ = no_tensor;
