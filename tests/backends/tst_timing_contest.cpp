@@ -2,6 +2,7 @@
 #include "backends/cuda/timing_contest.h"
 
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -18,12 +19,13 @@ public:
     Card(std::vector<double> kernels, double noise, double slow_at_first = 1)
         : kernels_(std::move(kernels)), noise_(noise), slow_at_first_(slow_at_first) {}
 
-    std::optional<double> time(std::size_t kernel) {
+    std::optional<double> time(std::size_t kernel) { return measure(kernels_[kernel]); }
+    std::optional<double> measure(double milliseconds) {
         ++asked_;
-        if (kernels_[kernel] == refuses)
+        if (milliseconds == refuses)
             return std::nullopt;
         const double clock = 1 / (1 + (slow_at_first_ - 1) * std::exp(-asked_ / 4.0));
-        return kernels_[kernel] / clock * std::uniform_real_distribution<double>(1 - noise_, 1 + noise_)(random_);
+        return milliseconds / clock * std::uniform_real_distribution<double>(1 - noise_, 1 + noise_)(random_);
     }
     Order fastest() {
         return fastest_first(kernels_.size(), [this](std::size_t kernel, double) { return time(kernel); });
@@ -80,6 +82,52 @@ private Q_SLOTS:
         Card card(kernels, 0);
         card.fastest();
         QCOMPARE(card.asked(), 1 + 100 + 5 * 2);
+    }
+    /// Engines with two settings: the best ones are not among those that are named, and have to be climbed to.
+    void neighbours_are_climbed_to() {
+        constexpr int size = 12;
+        std::vector<std::pair<int, int>> settings{{0, 0}, {9, 2}, {3, 11}};
+        const auto milliseconds = [&](std::size_t i) {
+            return 1 + 0.05 * std::abs(settings[i].first - 7) + 0.04 * std::abs(settings[i].second - 8);
+        };
+        Card card({}, 0.005, 1.3);
+        const auto order = fastest_nearby(
+            settings.size(), [&](std::size_t i, double) { return card.measure(milliseconds(i)); },
+            [&](std::size_t i) {
+                std::vector<std::size_t> near;
+                const auto at = settings[i];
+                const auto add = [&](std::pair<int, int> other) {
+                    if (std::ranges::find(settings, other) == settings.end()) {
+                        settings.push_back(other);
+                        near.push_back(settings.size() - 1);
+                    }
+                };
+                for (int value = 0; value < size; ++value) {
+                    add({value, at.second});
+                    add({at.first, value});
+                }
+                return near;
+            });
+        QCOMPARE(settings[order.front()], (std::pair{7, 8}));
+        QVERIFY(std::ranges::find(order, std::size_t{0}) != order.end()); // what the others are compared with
+        auto once = order;
+        std::ranges::sort(once);
+        QVERIFY(std::ranges::adjacent_find(once) == once.end());
+    }
+    void without_better_neighbours_the_order_stays() {
+        int asked = 0;
+        const auto order = fastest_nearby(
+            3,
+            [](std::size_t i, double) { return i > 2 ? std::optional<double>() : 3.0 - 0.1 * static_cast<double>(i); },
+            [&](std::size_t) {
+                return ++asked == 1 ? std::vector<std::size_t>{3, 4} : std::vector<std::size_t>{};
+            });
+        QCOMPARE(order, (Order{2, 1, 0}));
+        QCOMPARE(asked, 3); // each of the leaders, once
+        QCOMPARE(
+            fastest_nearby(
+                2, [](std::size_t, double) { return std::optional<double>(); }, [](std::size_t) { return Order{}; }),
+            Order{});
     }
     void the_best_so_far_is_told() {
         std::vector<double> bests;

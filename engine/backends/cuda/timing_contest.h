@@ -11,10 +11,18 @@ namespace espalier::cuda {
 /// Milliseconds of an entrant; nothing if it cannot be run. `best`: of those timed so far, infinite at first.
 using TimeOf = std::function<std::optional<double>(std::size_t entrant, double best)>;
 
+/// Entrants that are like one, but for a little: those that were not named yet. They get the next numbers.
+using NeighboursOf = std::function<std::vector<std::size_t>(std::size_t entrant)>;
+
 /// Entrants 0, 1, ... `count` - 1, the fastest first: those that can be run, and of the slow ones none but entrant 0;
 /// empty if entrant 0 cannot be run. A card's clock rises and falls while it is measured, so that times taken far from
 /// each other say little about a few percent: all are timed once, after entrant 0 has woken the card, then the fastest
 /// of them again in turns, and the medians of these turns decide.
 [[nodiscard]] std::vector<std::size_t> fastest_first(std::size_t count, const TimeOf& time);
+
+/// The same, and then a climb: as long as one of the neighbours of the fastest is faster still, it is gone on from
+/// there, a few times at most. Those that were found come first.
+[[nodiscard]] std::vector<std::size_t> fastest_nearby(std::size_t count, const TimeOf& time,
+                                                      const NeighboursOf& neighbours);
 
 } // namespace espalier::cuda

@@ -9,8 +9,8 @@
 namespace espalier::cuda::cudnn {
 namespace {
 
-/// Configurations of engines, the best guess first: all that the library names. Those on tensor cores, which strict fp32
-/// leaves out, can be the first 35.
+/// Configurations of engines, the best guess first: all that the library names. Those on tensor cores, which strict
+/// fp32 leaves out, can be the first 35.
 std::vector<Descriptor> heuristic(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
     constexpr std::int64_t most = 128;
     Descriptor query(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -73,12 +73,39 @@ Choice choice_of(const Descriptor& configuration, std::int64_t engine) {
     return choice;
 }
 
-/// The configuration that a choice names; nothing if this library does not have it.
-std::optional<Descriptor> configuration_of(const Descriptor& graph, const Choice& choice) {
+/// An engine by its number; nothing if this library does not have it for the problem.
+std::optional<Descriptor> engine_of(const Descriptor& graph, std::int64_t index) {
     Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
-    engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, choice.engine);
+    engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, index);
     if (!engine.try_finalize())
+        return std::nullopt;
+    return engine;
+}
+
+/// Values of a knob that are worth trying: all of one that counts from 0, which names entries of a table; powers of two
+/// of one that counts from 1, which is a size.
+std::vector<std::int64_t> values_of(const Descriptor& knob) {
+    constexpr std::int64_t most = 64;
+    const auto least = knob.integer(CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE),
+               greatest = std::min(most, knob.integer(CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE));
+    std::vector<std::int64_t> values;
+    for (auto value = least; value <= greatest; value = least == 0 ? value + 1 : 2 * value)
+        values.push_back(value);
+    return values;
+}
+
+/// Whether a knob decides in which order, or whether in any order at all, parts of a sum are added.
+bool splits_sums(std::int64_t knob) {
+    return knob == CUDNN_KNOB_TYPE_SPLIT_K || knob == CUDNN_KNOB_TYPE_SPLIT_K_BUF ||
+           knob == CUDNN_KNOB_TYPE_SPLIT_K_SLC || knob == CUDNN_KNOB_TYPE_REDUCTION_MODE ||
+           knob == CUDNN_KNOB_TYPE_CTA_SPLIT_K_MODE || knob == CUDNN_KNOB_TYPE_SPLIT_RS;
+}
+
+/// The configuration that a choice names; nothing if this library does not have it.
+std::optional<Descriptor> configuration_of(const Descriptor& graph, const Choice& choice) {
+    const auto engine = engine_of(graph, choice.engine);
+    if (!engine)
         return std::nullopt;
     std::vector<Descriptor> knobs;
     std::vector<cudnnBackendDescriptor_t> handles;
@@ -92,7 +119,7 @@ std::optional<Descriptor> configuration_of(const Descriptor& graph, const Choice
         handles.push_back(knob.get());
     }
     Descriptor configuration(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+    configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, *engine);
     if (!handles.empty())
         configuration.set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                           static_cast<std::int64_t>(handles.size()), handles.data());
@@ -177,6 +204,31 @@ std::vector<std::shared_ptr<const Plan>> Engines::candidates() const {
     take(heuristic(graph_, CUDNN_HEUR_MODE_B), most_second_guesses);
     take(every_engine(graph_), most);
     return plans;
+}
+
+std::vector<Choice> Engines::neighbours(const Choice& choice) const {
+    std::vector<Choice> near;
+    const auto engine = engine_of(graph_, choice.engine);
+    if (!engine)
+        return near;
+    for (const auto& knob :
+         engine->children(CUDNN_ATTR_ENGINE_KNOB_INFO, CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS))
+        for (const auto type : knob.list<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_INFO_TYPE, CUDNN_TYPE_KNOB_TYPE, 1)) {
+            if (problem_.deterministic && splits_sums(type))
+                continue;
+            for (const auto value : values_of(knob)) {
+                Choice other = choice;
+                const auto set =
+                    std::ranges::find(other.knobs, std::int64_t{type}, [](const auto& k) { return k.first; });
+                if (set == other.knobs.end())
+                    other.knobs.emplace_back(type, value);
+                else
+                    set->second = value;
+                if (other != choice)
+                    near.push_back(std::move(other));
+            }
+        }
+    return near;
 }
 
 } // namespace espalier::cuda::cudnn

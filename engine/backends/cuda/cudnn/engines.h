@@ -23,6 +23,9 @@ public:
     /// What is worth timing: the library's recommendations, the best one first, then every engine as it is set by
     /// default.
     [[nodiscard]] std::vector<std::shared_ptr<const Plan>> candidates() const;
+    /// The engine of a choice with one of its knobs at another value, for each knob and value. The library's
+    /// recommendations hold few of them, other ones in each process, and not always the best.
+    [[nodiscard]] std::vector<Choice> neighbours(const Choice& choice) const;
 
 private:
     [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Descriptor& configuration) const;

@@ -96,8 +96,8 @@ void Planner::tune(const Problem& problem) {
     const auto key = problem.key();
     auto& plan = plans_.at(key);
     try {
-        const auto candidates = Engines(problem, handle_.get(), workspace_cap_).candidates();
-        auto contest = fastest(problem, plan, candidates, handle(stream_), stream_);
+        const Engines engines(problem, handle_.get(), workspace_cap_);
+        auto contest = fastest(problem, plan, engines, handle(stream_), stream_);
         for (const auto& text : contest.rejected)
             tuning_.rejected.push_back(text + " for the convolution " + key);
         ++tuning_.timed;

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
+#include <memory>
 #include <optional>
 
 namespace espalier::cuda::cudnn {
@@ -68,14 +68,14 @@ double tolerance(const Problem& problem) {
 /// The tensors of a problem on the device, with random values.
 class Bench {
 public:
-    Bench(const Problem& problem, std::size_t workspace, cudnnHandle_t handle, cudaStream_t stream)
+    Bench(const Problem& problem, cudnnHandle_t handle, cudaStream_t stream)
         : problem_(problem), handle_(handle), stream_(stream),
           timer_(stream), counts_{count_of(problem.x), count_of(problem.w), count_of(problem.y)},
           output_(problem.direction == Problem::Direction::input_gradient    ? 0
                   : problem.direction == Problem::Direction::weight_gradient ? 1
                                                                              : 2),
           tensors_{DeviceMemory(bytes(0)), DeviceMemory(bytes(1)), DeviceMemory(bytes(2))}, expected_(bytes(output_)),
-          workspace_(workspace), sums_(16) {
+          sums_(16) {
         for (std::size_t i = 0; i < 3; ++i)
             fill_random(tensors_[i].data(), problem.type, counts_[i], static_cast<unsigned>(i + 1), stream);
     }
@@ -119,8 +119,12 @@ private:
     [[nodiscard]] std::size_t bytes(std::size_t i) const {
         return static_cast<std::size_t>(counts_[i]) * size_of(problem_.type);
     }
-    [[nodiscard]] Execution execution_of(const std::shared_ptr<const Plan>& plan) const {
-        return {plan, tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), workspace_.data()};
+    [[nodiscard]] Execution execution_of(const std::shared_ptr<const Plan>& plan) {
+        if (workspace_ == nullptr || workspace_->bytes() < plan->workspace()) {
+            workspace_.reset(); // which waits for what runs
+            workspace_ = std::make_unique<DeviceMemory>(plan->workspace());
+        }
+        return {plan, tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), workspace_->data()};
     }
 
     const Problem& problem_;
@@ -130,7 +134,8 @@ private:
     std::array<std::int64_t, 3> counts_; ///< elements of x, w, y
     std::size_t output_;                 ///< which of them is computed
     std::array<DeviceMemory, 3> tensors_;
-    DeviceMemory expected_, workspace_, sums_;
+    DeviceMemory expected_, sums_;
+    std::unique_ptr<DeviceMemory> workspace_; ///< as large as any plan has needed
 };
 
 std::string percent(double share) {
@@ -141,18 +146,28 @@ std::string percent(double share) {
 
 } // namespace
 
-Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess,
-                const std::vector<std::shared_ptr<const Plan>>& candidates, cudnnHandle_t handle, cudaStream_t stream) {
-    std::size_t workspace = guess->workspace();
-    for (const auto& candidate : candidates)
-        workspace = std::max(workspace, candidate->workspace());
-    Bench bench(problem, workspace, handle, stream);
-
+Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess, const Engines& engines,
+                cudnnHandle_t handle, cudaStream_t stream) {
     std::vector<std::shared_ptr<const Plan>> entrants{guess};
-    std::ranges::copy_if(candidates, std::back_inserter(entrants),
-                         [&](const auto& candidate) { return candidate->choice() != guess->choice(); });
-    const auto order = fastest_first(
-        entrants.size(), [&](std::size_t entrant, double best) { return bench.time(entrants[entrant], best); });
+    const auto add = [&](std::shared_ptr<const Plan> plan) {
+        const bool is_new =
+            plan && std::ranges::none_of(entrants, [&](const auto& e) { return e->choice() == plan->choice(); });
+        if (is_new)
+            entrants.push_back(std::move(plan));
+        return is_new;
+    };
+    for (auto& candidate : engines.candidates())
+        add(std::move(candidate));
+    Bench bench(problem, handle, stream);
+    const auto order = fastest_nearby(
+        entrants.size(), [&](std::size_t entrant, double best) { return bench.time(entrants[entrant], best); },
+        [&](std::size_t entrant) {
+            std::vector<std::size_t> near;
+            for (const auto& choice : engines.neighbours(entrants[entrant]->choice()))
+                if (add(engines.chosen(choice)))
+                    near.push_back(entrants.size() - 1);
+            return near;
+        });
 
     Contest contest{guess, {}};
     if (order.empty() || order.front() == 0)

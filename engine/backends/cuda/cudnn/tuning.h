@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/cuda/cudnn/convolution.h"
+#include "backends/cuda/cudnn/engines.h"
 
 namespace espalier::cuda::cudnn {
 
@@ -11,12 +11,11 @@ struct Contest {
     std::vector<std::string> rejected; ///< candidates that were faster, but computed something else
 };
 
-/// The fastest of `guess` and the candidates on random data, as fastest_first finds it. A guess that cannot be timed
-/// stays. The winner is run once more and compared with what `guess` computes; one that differs by more than
+/// The fastest of `guess` and what the engines offer, on random data, as fastest_nearby finds it. A guess that cannot be
+/// timed stays. The winner is run once more and compared with what `guess` computes; one that differs by more than
 /// rounding is thrown away, and the next one is looked at. Takes memory of its own for the time of the call; throws
 /// OutOfMemory if there is none left.
-[[nodiscard]] Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess,
-                              const std::vector<std::shared_ptr<const Plan>>& candidates, cudnnHandle_t handle,
-                              cudaStream_t stream);
+[[nodiscard]] Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess, const Engines& engines,
+                              cudnnHandle_t handle, cudaStream_t stream);
 
 } // namespace espalier::cuda::cudnn
