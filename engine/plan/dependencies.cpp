@@ -2,6 +2,7 @@
 #include "plan/dependencies.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace espalier {
@@ -80,6 +81,19 @@ std::vector<std::vector<std::int32_t>> find_dependencies(std::span<const StepAcc
         std::erase_if(after, [now](std::int32_t step) { return step == nobody || step == now; });
         std::ranges::sort(after);
         after.erase(std::unique(after.begin(), after.end()), after.end());
+    }
+    return result;
+}
+
+std::vector<std::vector<std::int32_t>> in_turns(std::span<const std::vector<std::int32_t>> after,
+                                                std::size_t steps_of_turn) {
+    std::vector<std::vector<std::int32_t>> result(after.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        const auto turn = i / steps_of_turn * steps_of_turn;
+        for (auto before = turn - std::min(turn, steps_of_turn); before < turn; ++before)
+            result[i].push_back(static_cast<std::int32_t>(before));
+        std::ranges::copy_if(after[i], std::back_inserter(result[i]),
+                             [&](std::int32_t step) { return static_cast<std::size_t>(step) >= turn; });
     }
     return result;
 }

@@ -27,4 +27,9 @@ struct StepAccess {
 /// parameters that are updated all count. Ascending, without duplicates; a step that others imply may be left out.
 [[nodiscard]] std::vector<std::vector<std::int32_t>> find_dependencies(std::span<const StepAccess> steps);
 
+/// What each step comes after when steps run in turns of so many: whatever of its own turn it waits for by itself, and
+/// all of the turn before. The steps of a turn may still run side by side.
+[[nodiscard]] std::vector<std::vector<std::int32_t>> in_turns(std::span<const std::vector<std::int32_t>> after,
+                                                              std::size_t steps_of_turn);
+
 } // namespace espalier

@@ -50,6 +50,15 @@ private Q_SLOTS:
         QCOMPARE(find_dependencies(steps), (Lists{{}, {0}, {1}}));
     }
 
+    void turns_follow_each_other_and_keep_their_own_order() {
+        // Turns of two: the second of a turn waits for the first where it did, and both for all of the turn before.
+        QCOMPARE(in_turns(Lists{{}, {0}, {0}, {1}, {2, 3}, {0, 4}}, 2),
+                 (Lists{{}, {0}, {0, 1}, {0, 1}, {2, 3}, {2, 3, 4}}));
+        QCOMPARE(in_turns(Lists{{}, {}, {}}, 1), (Lists{{}, {0}, {1}}));
+        QCOMPARE(in_turns(Lists{{}, {0}}, 3), (Lists{{}, {0}}));
+        QCOMPARE(in_turns(Lists{}, 2), Lists{});
+    }
+
     /// Every pair of random steps that touch the same bytes, one of them writing, is ordered; a step that depends on
     /// another shares bytes with it.
     void no_conflict_is_missed_and_none_made_up() {

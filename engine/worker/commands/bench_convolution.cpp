@@ -7,6 +7,7 @@
 #include "graph/builder.h"
 #include "nn/cell.h"
 #include "passes/pipeline.h"
+#include "plan/dependencies.h"
 #include "plan/forwarding_backend.h"
 #include "plan/session.h"
 #include "worker/commands/bench_timing.h"
@@ -70,13 +71,7 @@ public:
     [[nodiscard]] int steps_side_by_side() const override { return static_cast<int>(steps_) - 1; }
     [[nodiscard]] std::unique_ptr<Recording> record(std::span<Kernel* const> kernels,
                                                     std::span<const std::vector<std::int32_t>> after) override {
-        std::vector<std::vector<std::int32_t>> in_turns(after.begin(), after.end());
-        for (auto i = steps_; i < kernels.size(); ++i) {
-            in_turns[i].clear(); // what the turn before has waited for is done
-            for (auto before = (i / steps_ - 1) * steps_; before < i / steps_ * steps_; ++before)
-                in_turns[i].push_back(static_cast<std::int32_t>(before));
-        }
-        return inner().record(kernels, in_turns);
+        return inner().record(kernels, in_turns(after, steps_));
     }
 
 private:
