@@ -11,7 +11,7 @@ constexpr int cannot_start = 127;
 
 } // namespace
 
-WorkerProcess::WorkerProcess(Program program, Handlers handlers, Patience patience)
+WorkerProcess::WorkerProcess(ChildProgram program, Handlers handlers, Patience patience)
     : program_(std::move(program)), handlers_(std::move(handlers)), patience_(patience),
       output_([this](Json event) { handlers_.event(std::move(event)); },
               [this](std::string_view text) { handlers_.noise(text); }) {

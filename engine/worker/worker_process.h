@@ -12,7 +12,7 @@
 namespace espalier {
 
 /// Program and arguments of a child.
-struct Program {
+struct ChildProgram {
     QString path;
     QStringList arguments;
 };
@@ -33,7 +33,7 @@ public:
             ended; ///< after all output was handed over; code: exit code or signal
     };
 
-    WorkerProcess(Program program, Handlers handlers, Patience patience);
+    WorkerProcess(ChildProgram program, Handlers handlers, Patience patience);
     /// Kills what still runs.
     ~WorkerProcess();
     WorkerProcess(const WorkerProcess&) = delete;
@@ -58,7 +58,7 @@ private:
     void read_errors();
     void finished(int code, QProcess::ExitStatus status);
 
-    Program program_;
+    ChildProgram program_;
     Handlers handlers_;
     Patience patience_;
     QProcess process_;
