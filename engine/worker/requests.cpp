@@ -94,6 +94,16 @@ std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t
     return *number;
 }
 
+double number_argument(const Json& arguments, const char* key, double otherwise, double least, double most) {
+    if (!arguments.contains(key))
+        return otherwise;
+    const Json& number = arguments.at(key);
+    if (!number.is_number() || !(number.get<double>() >= least && number.get<double>() <= most))
+        throw ConfigError(std::string("The request's `") + key + "` must be a number from " + Json(least).dump() +
+                          " to " + Json(most).dump() + "; this came: " + shown(arguments, key) + ".");
+    return number.get<double>();
+}
+
 Json whole_config(const Json& config) {
     if (!config.is_object())
         throw ConfigError(

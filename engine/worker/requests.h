@@ -79,6 +79,9 @@ Json answer_cell_images(const Json& arguments, const RequestContext& context);
 /// `least` to `most`.
 [[nodiscard]] std::int64_t whole_argument(const Json& arguments, const char* key, std::int64_t otherwise,
                                           std::int64_t least, std::int64_t most);
+/// The same for any finite number.
+[[nodiscard]] double number_argument(const Json& arguments, const char* key, double otherwise, double least,
+                                     double most);
 
 /// The RunConfig that `config` means: laid over the preset that it names. Throws ConfigError.
 [[nodiscard]] Json whole_config(const Json& config);

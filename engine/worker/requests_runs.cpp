@@ -11,6 +11,7 @@
 #include "worker/run_report.h"
 #include "worker/run_summary.h"
 #include "worker/run_trash.h"
+#include "worker/smoothed_steps.h"
 
 #include <QByteArray>
 #include <fstream>
@@ -57,6 +58,7 @@ Json answer_overview(const Json& arguments, const RequestContext& context) {
         const auto first = whole_argument(arguments, "first", 1, 1, any);
         range = {first, whole_argument(arguments, "last", any, first, any)};
     }
+    const double smoothing = number_argument(arguments, "smoothing", 0, 0, SmoothedSteps::largest_weight);
     const auto answer = [&](RunPast::Comparing comparing) {
         RunPast past(
             run.path(),
@@ -64,7 +66,7 @@ Json answer_overview(const Json& arguments, const RequestContext& context) {
                 context.progress({{"making_columns", share}});
             },
             context.stop, comparing);
-        return overview_of(past, columns, context.stop, range);
+        return overview_of(past, columns, context.stop, range, smoothing);
     };
     Json overview;
     try {

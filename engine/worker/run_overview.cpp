@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "worker/protocol.h"
+#include "worker/smoothed_steps.h"
 
 #include <QByteArray>
 #include <algorithm>
@@ -16,6 +17,10 @@ namespace {
 
 std::string base64(std::string_view bytes) {
     return QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toBase64().toStdString();
+}
+
+std::string packed(const std::vector<float>& values) {
+    return base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 
 constexpr std::int64_t most_buckets = 1024;
@@ -57,17 +62,13 @@ public:
             if (count_[i] == 0)
                 low[i] = high[i] = mean[i] = std::numeric_limits<float>::quiet_NaN();
         }
-        Json series{{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+        Json series{{"low", packed(low)}, {"high", packed(high)}, {"mean", packed(mean)}};
         if (std::ranges::any_of(not_finite_, [](std::uint32_t count) { return count > 0; }))
-            series["not_finite"] = text({not_finite_.begin(), not_finite_.end()});
+            series["not_finite"] = packed({not_finite_.begin(), not_finite_.end()});
         return series;
     }
 
 private:
-    static std::string text(const std::vector<float>& values) {
-        return base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
-    }
-
     std::vector<float> low_, high_;
     std::vector<double> sum_;
     std::vector<std::uint32_t> count_, not_finite_;
@@ -79,9 +80,15 @@ class Overview {
 public:
     /// Of the whole run, or of a stretch of it.
     enum class Scope { whole, stretch };
-    Overview(const std::vector<std::string>& wanted, const StepRange& range, Scope scope)
+    Overview(const std::vector<std::string>& wanted, const StepRange& range, Scope scope, double smoothing = 0)
         : wanted_(wanted), stretch_(scope == Scope::stretch), first_(range.first), last_(range.last),
-          width_((last_ - first_ + most_buckets) / most_buckets) {}
+          width_((last_ - first_ + most_buckets) / most_buckets) {
+        if (smoothing <= 0)
+            return;
+        for (const char* name : {"loss", "accuracy"})
+            if (std::ranges::find(wanted_, name) != wanted_.end())
+                smooth_.try_emplace(name, smoothing, first_, last_);
+    }
 
     void take(const ColumnEntry& entry) {
         if (const auto* table = std::get_if<ColumnTable>(&entry))
@@ -94,6 +101,9 @@ public:
         Json series = Json::object();
         for (const auto& [name, reduced] : series_)
             series[name] = reduced.to_json();
+        for (const auto& [name, smooth] : smooth_)
+            if (series.contains(name))
+                series[name]["smooth"] = packed(smooth.reduced(bucket(last_) + 1, width_));
         Json overview{{"first", first_},
                       {"steps", last_},
                       {"width", width_},
@@ -124,6 +134,11 @@ private:
         const auto end_row = std::min(rows, last_ - table.step + 1);
         for (const auto& column : table.columns) {
             if (std::ranges::find(wanted_, column.name) == wanted_.end())
+                continue;
+            if (const auto smooth = smooth_.find(column.name); smooth != smooth_.end())
+                for (std::int64_t row = 0; row < end_row; ++row)
+                    smooth->second.put(table.step + row, ColumnTable::at<float>(column, static_cast<std::size_t>(row)));
+            if (end_row <= first_ - table.step) // before the stretch: of use for what is smoothed alone
                 continue;
             auto& reduced = series(std::string(column.name));
             for (auto row = std::max<std::int64_t>(0, first_ - table.step); row < end_row;) {
@@ -186,6 +201,7 @@ private:
 
     const std::vector<std::string>& wanted_;
     std::map<std::string, Reduced> series_;
+    std::map<std::string, SmoothedSteps, std::less<>> smooth_;
     bool stretch_;
     std::int64_t first_, last_, width_;
     std::int64_t in_force_ = no_step; ///< later steps were taken back
@@ -220,8 +236,9 @@ std::string packed_event(const ColumnTable& table, const std::vector<std::string
 }
 
 Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop,
-                 const std::optional<StepRange>& range) {
-    auto entries = range ? PastFromEnd(past, *range, stop) : PastFromEnd(past, stop);
+                 const std::optional<StepRange>& range, double smoothing) {
+    const auto needed = [&] { return StepRange{SmoothedSteps::begin(smoothing, range->first), range->last}; };
+    auto entries = range ? PastFromEnd(past, needed(), stop) : PastFromEnd(past, stop);
     const auto newest = entries.newest();
     if (newest == 0)
         return nullptr;
@@ -229,7 +246,7 @@ Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const st
         throw ConfigError("The request's `first` must be a step of the run, whose newest one is " +
                           std::to_string(newest) + "; this came: " + std::to_string(range->first) + ".");
     Overview overview(wanted, range ? StepRange{range->first, std::min(range->last, newest)} : StepRange{1, newest},
-                      range ? Overview::Scope::stretch : Overview::Scope::whole);
+                      range ? Overview::Scope::stretch : Overview::Scope::whole, range ? smoothing : 0);
     entries.visit([&](const ColumnEntry& entry) { overview.take(entry); });
     return overview.to_json();
 }

@@ -17,9 +17,10 @@ namespace espalier {
 
 /// The past in a few thousand numbers, to be seen while all of it is on its way: the steps in force in at most 1,024
 /// buckets of equal width, with the least, greatest and mean value of each series in each bucket. Of the whole run, or
-/// of a stretch of it alone. docs/PROTOCOL.md gives its form. Null if the run has no steps. Throws ConfigError if the
+/// of a stretch of it alone; then also loss and accuracy smoothed, if a weight above 0 is given. docs/PROTOCOL.md gives
+/// its form. Null if the run has no steps. Throws ConfigError if the
 /// stretch begins behind the newest step, Error of code `stopped` when asked to stop.
 [[nodiscard]] Json overview_of(RunPast& past, const std::vector<std::string>& wanted, const std::stop_token& stop,
-                               const std::optional<StepRange>& range = {});
+                               const std::optional<StepRange>& range = {}, double smoothing = 0);
 
 } // namespace espalier

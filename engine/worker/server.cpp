@@ -18,7 +18,7 @@ constexpr int most_at_once = 4;                       // requests of one name
 constexpr std::size_t most_waiting = 4 * 1024 * 1024; // bytes on their way to a slow reader before attached runs wait
 
 Json capabilities() {
-    Json names = {"attach", "attach.packed", "detach", "command", "cancel"};
+    Json names = {"attach", "attach.packed", "overview.smoothing", "detach", "command", "cancel"};
     for (const auto& [name, function] : request_functions())
         names.push_back(name);
     return names;

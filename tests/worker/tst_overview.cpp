@@ -158,10 +158,25 @@ private:
 };
 
 Json stretch(const fs::path& run, std::int64_t first, std::int64_t last,
-             RunPast::Comparing comparing = RunPast::Comparing::as_read) {
+             RunPast::Comparing comparing = RunPast::Comparing::as_read, double smoothing = 0) {
     RunPast past(
         run, [](double) {}, {}, comparing);
-    return overview_of(past, wanted, {}, StepRange{first, last});
+    return overview_of(past, wanted, {}, StepRange{first, last}, smoothing);
+}
+
+/// What the losses are when all of them are smoothed, from the first on.
+std::map<std::int64_t, double> smoothed(const Values& values, double weight) {
+    std::map<std::int64_t, double> smooth;
+    double mean = 0, rest = 1;
+    for (const auto& [step, value] : values.at("loss")) {
+        if (std::isfinite(value)) {
+            mean = weight * mean + (1 - weight) * static_cast<double>(value);
+            rest *= weight;
+        }
+        if (rest < 1)
+            smooth[step] = mean / (1 - rest);
+    }
+    return smooth;
 }
 
 /// Spoils the first loss of a block's first table of steps.
@@ -242,6 +257,50 @@ private Q_SLOTS:
         }
     }
 
+    void a_stretch_is_smoothed_with_what_came_before_it_data() {
+        QTest::addColumn<double>("weight");
+        QTest::addColumn<std::int64_t>("first");
+        QTest::addColumn<std::int64_t>("last");
+        for (const double weight : {0.6, 0.9, 0.99, 0.999}) // of which the last reaches back to the first step
+            for (const auto& [first, last] : {std::pair<std::int64_t, std::int64_t>{1, 300},
+                                              {1, last_},
+                                              {97, 97},
+                                              {2390, 2750},
+                                              {3900, 4000},
+                                              {5000, 5400},
+                                              {13, 5689},
+                                              {last_, last_}})
+                QTest::addRow("%g of %lld to %lld", weight, static_cast<long long>(first), static_cast<long long>(last))
+                    << weight << first << last;
+    }
+    void a_stretch_is_smoothed_with_what_came_before_it() {
+        QFETCH(double, weight);
+        QFETCH(std::int64_t, first);
+        QFETCH(std::int64_t, last);
+        const auto expected = smoothed(told_, weight);
+        for (const auto& run : {short_, long_}) {
+            const auto overview = stretch(run, first, last, RunPast::Comparing::as_read, weight);
+            QCOMPARE(difference(overview, told_, first, last), QString()); // the rest is as without
+            QVERIFY(!overview.at("series").at("seconds").contains("smooth"));
+            const auto width = overview.at("width").get<std::int64_t>();
+            const auto means = column(overview, "loss", "smooth");
+            for (std::size_t i = 0; i < means.size(); ++i) {
+                const auto begin = first + static_cast<std::int64_t>(i) * width;
+                double sum = 0;
+                int count = 0;
+                for (auto at = expected.lower_bound(begin);
+                     at != expected.end() && at->first < std::min(begin + width, last + 1); ++at, ++count)
+                    sum += at->second;
+                QVERIFY2(count ? std::abs(static_cast<double>(means[i]) - sum / count) < 2e-6 : std::isnan(means[i]),
+                         std::to_string(begin).c_str());
+            }
+        }
+    }
+
+    void without_a_weight_nothing_is_smoothed() {
+        QVERIFY(!stretch(long_, 100, 200).at("series").at("loss").contains("smooth"));
+    }
+
     void what_lies_behind_the_last_step_is_left_out() {
         QCOMPARE(difference(stretch(long_, 6000, 1'000'000'000), told_, 6000, last_), QString());
         try {
@@ -262,6 +321,7 @@ private Q_SLOTS:
         fs::copy(long_, run);
         damage_block(run, 0);
         QCOMPARE(difference(stretch(run, 5000, 5400), told_, 5000, 5400), QString());
+        (void)stretch(run, 5000, 5400, RunPast::Comparing::as_read, 0.9); // of 153 steps more
         QVERIFY_THROWS_EXCEPTION(DamagedColumns, (void)stretch(run, 1, 200));
         QCOMPARE(difference(stretch(run, 1, 200, RunPast::Comparing::at_once), told_, 1, 200), QString());
         QCOMPARE(difference(stretch(run, 1, 200), told_, 1, 200), QString()); // it is mended

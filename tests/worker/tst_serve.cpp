@@ -33,6 +33,10 @@ class TestServe : public QObject {
         QCOMPARE(form(ask({{"last", 2048}})), Json({1, 2048, 2}));
         QCOMPARE(form(ask(Json::object())), Json({1, steps, 147}));
         QVERIFY(!ask({{"last", 10}}).at("series").contains("accuracy"));
+        const auto smooth = ask({{"first", 70'001}, {"last", 71'000}, {"smoothing", 0.9}});
+        QCOMPARE(form(smooth), Json({70'001, 71'000, 1}));
+        QVERIFY(smooth.at("series").at("loss").contains("smooth"));
+        QVERIFY(std::find(names.begin(), names.end(), "overview.smoothing") != names.end());
         const auto refused = [&](Json more, const char* expected) {
             const auto error = ask(std::move(more)).value("error", Json::object());
             const auto text = QString::fromStdString(error.value("text", "no error"));
@@ -40,6 +44,8 @@ class TestServe : public QObject {
         };
         for (const Json& bad : {Json(0), Json(-1), Json(1.5), Json("1"), Json(1e99), Json()})
             QCOMPARE(refused({{"first", bad}}, "`first` must be a whole number from 1 to"), QString());
+        for (const Json& bad : {Json(-0.1), Json(1), Json("0.9"), Json()})
+            QCOMPARE(refused({{"first", 1}, {"smoothing", bad}}, "`smoothing` must be a number from 0"), QString());
         QCOMPARE(refused({{"first", 9}, {"last", 8}}, "`last` must be a whole number from 9 to"), QString());
         QCOMPARE(refused({{"first", steps + 1}}, "whose newest one is 150000; this came: 150001"), QString());
         QCOMPARE(refused({{"packed", "loss"}}, "list of texts `packed`"), QString());
