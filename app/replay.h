@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-/// Plays the events.jsonl of a run's folder as if it ran now, for those who work on the window: no engine is needed.
+/// Plays the events of a run's folder (events.jsonl, and the times of its layers in layers.jsonl) as if it ran now, for
+/// those who work on the window: no engine is needed.
 class Replay {
 public:
     /// `speed` times as fast as it was; 0: all at once. Throws Error if there is nothing to read.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "replay.h"
 #include "run_model.h"
 #include "run_overview.h"
 #include "sample_run.h"
 
+#include <QFile>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace espalier;
@@ -55,6 +58,29 @@ private slots:
         QCOMPARE(model.state(), RunState::finished);
         QVERIFY(model.best_accuracy().value_or(0) > 0.8);
         QCOMPARE(states.count(), 4); // running, paused, running, finished
+    }
+
+    /// A run keeps the times of its layers in a file of their own.
+    void a_replay_has_the_times_of_the_layers() {
+        const QTemporaryDir folder;
+        QFile events(folder.filePath(QStringLiteral("events.jsonl"))),
+            layers(folder.filePath(QStringLiteral("layers.jsonl")));
+        QVERIFY(events.open(QIODevice::WriteOnly) && layers.open(QIODevice::WriteOnly));
+        for (const Json& event : SampleRun().past(300))
+            for (const std::string& line : protocol::to_lines(event))
+                (protocol::is_event(event, "layers") ? layers : events)
+                    .write(line.data(), static_cast<qint64>(line.size()));
+        events.close();
+        layers.close();
+        const auto play = [&] {
+            RunModel model(folder.path());
+            for (const RunEvent& event : Replay(folder.path(), 0).take())
+                model.apply(event);
+            return std::tuple(model.step(), model.profiled_step(), std::isfinite(model.plan()->layers[1].milliseconds));
+        };
+        QCOMPARE(play(), std::tuple(std::int64_t{300}, std::int64_t{252}, true)); // at the end of the fourth epoch
+        QVERIFY(layers.remove());
+        QCOMPARE(play(), std::tuple(std::int64_t{300}, std::int64_t{0}, false));
     }
 
     void the_end_is_told_once() {
