@@ -194,17 +194,19 @@ void ComparePage::show_curves() {
         const int tag = static_cast<int>(i) + 1;
         const QString name = runs_->facts(i).name;
         const BucketWords words = bucket_words(run->width);
-        const QString trained = runs_->is_coarse(i)       ? words.mean
-                                : plots_->smoothing() > 0 ? QStringLiteral("smoothed %1").arg(plots_->smoothing())
-                                                          : QString();
+        QStringList trained{words.mean};
+        if (run->smoothing > 0)
+            trained.append(QStringLiteral("smoothed %1").arg(run->smoothing));
+        trained.removeAll(QString());
         const auto add = [&](std::size_t plot, const char* what, const MetricSeries* series, Shape shape,
                              const QString& values, const MetricSeries* marks = nullptr) {
             curves[plot].push_back({tr(what), tag_role(tag), series, shape, false, run->clock, name, tag,
                                     QLatin1String(what), values, marks, run->keep});
         };
         if (part_ != Part::validation) {
-            add(0, QT_TR_NOOP("training"), run->loss, Shape::line, trained, run->loss_marks);
-            add(1, QT_TR_NOOP("training"), run->accuracy, Shape::line, trained, run->accuracy_marks);
+            const QString values = trained.join(QLatin1Char(' ')); // no comma in a table's head
+            add(0, QT_TR_NOOP("training"), run->loss, Shape::line, values, run->loss_marks);
+            add(1, QT_TR_NOOP("training"), run->accuracy, Shape::line, values, run->accuracy_marks);
         }
         if (part_ != Part::training) {
             add(0, QT_TR_NOOP("validation"), run->validation_loss, Shape::dash, words.mean);
@@ -253,14 +255,14 @@ void ComparePage::set_cell(int row, int column, const QString& text, bool strong
 void ComparePage::show_results() {
     double best = -1;
     int coming = 0, coarse = 0;
-    bool raw = false; // single steps of a long run, beside curves that are smoothed
+    bool raw = false; // single steps of a long run, of an older engine, beside curves that are smoothed
     QString refusal;
     for (std::size_t i = 0; i < runs_->size(); ++i) {
         best = std::max(best, runs_->facts(i).best_accuracy.value_or(-1));
         const auto run = runs_->curves(i);
         coming += run ? 0 : 1;
         coarse += run && run->width > 1 ? 1 : 0;
-        raw = raw || (run && runs_->is_coarse(i) && run->width == 1 && plots_->smoothing() > 0);
+        raw = raw || (run && run->width == 1 && run->smoothing <= 0 && plots_->smoothing() > 0);
         if (refusal.isEmpty() && !runs_->refusal(i).isEmpty())
             refusal = tr("The steps of %1 did not come: %2").arg(runs_->facts(i).name, runs_->refusal(i));
     }

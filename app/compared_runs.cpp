@@ -180,20 +180,16 @@ std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) cons
                       &o->gflops,
                       &run.overview->clock,
                       width_of(run),
+                      is_refined(run) ? run.fine_smoothing : 0,
                       o};
     }
     if (const RunModel* m = model(run))
-        return Curves{&m->loss.smooth,
-                      &m->accuracy.smooth,
-                      &m->loss.raw,
-                      &m->accuracy.raw,
-                      &m->validation_loss,
-                      &m->validation_accuracy,
-                      &m->memory.back(),
-                      &m->gflops,
-                      &m->clock,
-                      1,
-                      nullptr};
+        return Curves{&m->loss.smooth,     &m->accuracy.smooth,
+                      &m->loss.raw,        &m->accuracy.raw,
+                      &m->validation_loss, &m->validation_accuracy,
+                      &m->memory.back(),   &m->gflops,
+                      &m->clock,           1,
+                      smoothing_,          nullptr};
     return std::nullopt;
 }
 
@@ -226,6 +222,7 @@ void ComparedRuns::set_smoothing(double weight) {
         for (RunModel* one : {run->open.data(), run->own.get()})
             if (one)
                 one->set_smoothing(weight);
+    rest_.start(); // stretches are smoothed where they come from
 }
 
 void ComparedRuns::smooth_for(int budget_ms) {

@@ -27,6 +27,7 @@ public:
         const MetricSeries *validation_loss, *validation_accuracy, *memory, *gflops;
         const StepClock* clock;
         std::int64_t width = 1;           ///< steps that one value tells of, in what is looked at
+        double smoothing = 0;             ///< weight of what was before in those of training; 0: they are not smoothed
         std::shared_ptr<const void> keep; ///< has the series live on when others have come
     };
     struct Facts {
@@ -82,7 +83,9 @@ private:
         std::shared_ptr<const RunOverview> refined; ///< the same with a stretch in finer buckets
         StepRange fine;                             ///< that stretch
         std::int64_t fine_width = 1, seen_width = 1;
+        double fine_smoothing = 0;
         StepRange asked; ///< on its way
+        double asked_smoothing = 0;
         std::int64_t asking = 0;
         QString refusal;
         bool live = false;     ///< it trains: its overview alone would stand still
@@ -100,7 +103,9 @@ private:
     [[nodiscard]] RunModel* model(const Run& run) const;
     // of stretches: compared_stretches.cpp
     [[nodiscard]] std::optional<StepRange> view_of(const Run& run) const;
+    [[nodiscard]] bool is_refined(const Run& run) const; ///< in all that is looked at
     [[nodiscard]] std::int64_t width_of(const Run& run) const;
+    [[nodiscard]] double stretch_smoothing() const; ///< that stretches are asked for with
     void refine();
     void ask_stretch(const std::shared_ptr<Run>& run, const StepRange& range);
     void take_stretch(Run& run, const Json& answer);

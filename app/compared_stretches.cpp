@@ -39,10 +39,17 @@ std::optional<ComparedRuns::StepRange> ComparedRuns::view_of(const Run& run) con
     return view;
 }
 
-std::int64_t ComparedRuns::width_of(const Run& run) const {
+bool ComparedRuns::is_refined(const Run& run) const {
     const auto view = view_of(run);
-    return view && run.refined && run.fine.holds(*view) ? run.fine_width : run.overview->width;
+    return view && run.refined && run.fine.holds(*view);
 }
+
+std::int64_t ComparedRuns::width_of(const Run& run) const {
+    return is_refined(run) ? run.fine_width : run.overview->width;
+}
+
+/// An older engine gives its steps as they are.
+double ComparedRuns::stretch_smoothing() const { return machine_->can("overview.smoothing") ? smoothing_ : 0; }
 
 void ComparedRuns::refine() {
     bool other = false; // what values tell of
@@ -52,7 +59,7 @@ void ComparedRuns::refine() {
         const auto view = view_of(*run);
         if (!view || view->width() >= run->overview->width || !can_refine())
             leave_stretch(*run);
-        else if (!run->refined || !run->fine.holds(*view) || run->fine_width > view->width())
+        else if (!is_refined(*run) || run->fine_width > view->width() || run->fine_smoothing != stretch_smoothing())
             ask_stretch(run, *view);
         other = other || std::exchange(run->seen_width, width_of(*run)) != run->seen_width;
     }
@@ -62,14 +69,17 @@ void ComparedRuns::refine() {
 
 void ComparedRuns::ask_stretch(const std::shared_ptr<Run>& run, const StepRange& range) {
     if (run->asking > 0) {
-        if (run->asked == range)
+        if (run->asked == range && run->asked_smoothing == stretch_smoothing())
             return;
         machine_->cancel(run->asking); // what it answers is outdated
     }
     const std::weak_ptr<Run> kept = run;
     run->asked = range;
+    run->asked_smoothing = stretch_smoothing();
     Json arguments{{"path", run->path.toStdString()}, {"first", range.first}, {"last", range.last}};
     arguments["packed"] = {"loss", "accuracy", "seconds"};
+    if (run->asked_smoothing > 0)
+        arguments["smoothing"] = run->asked_smoothing;
     run->asking = machine_->request("overview", std::move(arguments),
                                     {[this, kept](const Json& answer) {
                                          if (const auto asker = kept.lock())
@@ -96,6 +106,7 @@ void ComparedRuns::take_stretch(Run& run, const Json& answer) {
     replace_refined(run, std::make_shared<const RunOverview>(refined(*run.overview, *stretch)));
     run.fine = {stretch->first, stretch->steps};
     run.fine_width = stretch->width;
+    run.fine_smoothing = run.asked_smoothing;
     run.seen_width = width_of(run);
 }
 

@@ -71,6 +71,7 @@ public:
         return series_of(samples);
     }
     [[nodiscard]] MetricSeries mean(const char* name) const { return single(values(name, "mean")); }
+    [[nodiscard]] MetricSeries smooth(const char* name) const { return single(values(name, "smooth")); }
     [[nodiscard]] MetricSeries single(const std::vector<float>& values) const {
         std::vector<Sample> samples;
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -127,10 +128,12 @@ RunOverview refined(const RunOverview& whole, const RunOverview& stretch) {
         copy(into, [&](std::int64_t step) { return step > stretch.steps; });
         into = series_of(samples);
     };
+    put(result.loss_mean, stretch.loss_smooth.empty() ? stretch.loss_mean : stretch.loss_smooth);
+    put(result.accuracy_mean, stretch.accuracy_smooth.empty() ? stretch.accuracy_mean : stretch.accuracy_smooth);
     for (const auto member :
-         {&RunOverview::loss, &RunOverview::loss_mean, &RunOverview::accuracy, &RunOverview::accuracy_mean,
-          &RunOverview::validation_loss, &RunOverview::validation_accuracy, &RunOverview::process, &RunOverview::gflops,
-          &RunOverview::utilisation, &RunOverview::loss_not_finite, &RunOverview::accuracy_not_finite})
+         {&RunOverview::loss, &RunOverview::accuracy, &RunOverview::validation_loss, &RunOverview::validation_accuracy,
+          &RunOverview::process, &RunOverview::gflops, &RunOverview::utilisation, &RunOverview::loss_not_finite,
+          &RunOverview::accuracy_not_finite})
         put(result.*member, stretch.*member);
     for (std::size_t part = 0; part < memory_parts; ++part)
         put(result.memory[part], stretch.memory[part]);
@@ -150,6 +153,8 @@ std::optional<RunOverview> read_overview(const Json& overview) {
         result.last_step = std::llround(per_epoch * protocol::number_at(overview, "epochs"));
         result.loss = buckets.range("loss");
         result.loss_mean = buckets.mean("loss");
+        result.loss_smooth = buckets.smooth("loss");
+        result.accuracy_smooth = buckets.smooth("accuracy");
         result.loss_not_finite = buckets.not_finite("loss");
         result.accuracy_not_finite = buckets.not_finite("accuracy");
         result.accuracy = buckets.range("accuracy");

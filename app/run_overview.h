@@ -20,7 +20,8 @@ struct RunOverview {
     std::int64_t width = 1;                                ///< steps of a bucket
     std::int64_t last_step = 0;                            ///< at which the run ends; 0: not known
     MetricSeries loss, loss_mean, accuracy, accuracy_mean; ///< least and greatest of each bucket; the mean
-    MetricSeries loss_not_finite, accuracy_not_finite;     ///< NaN in the middle of each bucket with such a value
+    MetricSeries loss_smooth, accuracy_smooth;         ///< of a stretch, if it was asked for: the mean of each bucket
+    MetricSeries loss_not_finite, accuracy_not_finite; ///< NaN in the middle of each bucket with such a value
     MetricSeries validation_loss, validation_accuracy;
     std::array<MetricSeries, memory_parts> memory; ///< sums, as in RunModel
     MetricSeries process;
@@ -37,7 +38,7 @@ struct BucketWords {
 };
 [[nodiscard]] BucketWords bucket_words(std::int64_t width);
 
-/// The whole run, with what a stretch says of it in the place of its own buckets there.
+/// The whole run, with what a stretch says of it in the place of its own buckets there: smoothed means, if it has some.
 [[nodiscard]] RunOverview refined(const RunOverview& whole, const RunOverview& stretch);
 
 /// Nothing if `overview` has not the form of one.

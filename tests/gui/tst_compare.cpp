@@ -99,6 +99,23 @@ float made_up_loss(std::int64_t step) {
     return static_cast<float>(2 - 1.7 * static_cast<double>((step - 1) / 10'000) / 100 + (step % 2 == 0 ? 0.1 : -0.1));
 }
 
+/// The same as the window smooths it, of all steps up to there.
+float made_up_smooth_loss(std::int64_t step, double weight) {
+    double mean = 0, rest = 1;
+    for (auto at = std::max<std::int64_t>(1, step - 1000); at <= step; ++at) { // of 0.9 the rest is nothing
+        mean = weight * mean + (1 - weight) * static_cast<double>(made_up_loss(at));
+        rest *= weight;
+    }
+    return static_cast<float>(mean / (1 - rest));
+}
+
+void choose_smoothing(WindowDriver& driver, const char* text) {
+    const auto* smooth = page(driver)->findChild<QPushButton*>(QStringLiteral("plotSmooth"));
+    for (QAction* action : smooth->menu()->actions())
+        if (action->text() == QLatin1String(text))
+            action->trigger();
+}
+
 QString state_text(WindowDriver& driver) { return driver.find<QLabel>(QStringLiteral("compareState"))->text(); }
 
 QList<QByteArray> exported_lines(WindowDriver& driver, const QString& file) {
@@ -240,23 +257,47 @@ private slots:
         QVERIFY(state_text(driver).contains(QStringLiteral("zoom in")));
         wheel(driver, 0.5, 25);
         QTRY_COMPARE(width_of(driver), 1);
-        QTRY_VERIFY(state_text(driver).contains(QStringLiteral("not smoothed"))); // as the other run is
-        const auto [low, high] = page(driver)->plots()->range();
-        const MetricSeries& loss = *shown(driver)[0].series;
-        for (auto step = std::llround(std::ceil(low)); step <= std::llround(std::floor(high)); ++step) {
-            const auto at = loss.index_at(static_cast<double>(step));
-            QCOMPARE(loss.step_at(at), step);
-            QCOMPARE(loss.value_at(at), made_up_loss(step));
-        }
-        QVERIFY(loss.first_step() < 10'000 && loss.last_step() > 990'000); // beside it stands what there was
+        QTRY_COMPARE(state_text(driver), QString());
+        const auto check = [&](double weight) {
+            const auto [low, high] = page(driver)->plots()->range();
+            const MetricSeries& loss = *shown(driver)[0].series;
+            for (auto step = std::llround(std::ceil(low)); step <= std::llround(std::floor(high)); ++step) {
+                const auto at = loss.index_at(static_cast<double>(step));
+                QCOMPARE(loss.step_at(at), step);
+                const float expected = weight > 0 ? made_up_smooth_loss(step, weight) : made_up_loss(step);
+                QVERIFY(std::abs(loss.value_at(at) - expected) < 1e-5F);
+            }
+            QVERIFY(loss.first_step() < 10'000 && loss.last_step() > 990'000); // beside it stands what there was
+        };
+        check(0.9);
+        const auto smoothing = [&] { return width_of(driver) == 1 ? page(driver)->runs().curves(0)->smoothing : -1; };
+        choose_smoothing(driver, "smooth 0.6"); // asks for others
+        QTRY_COMPARE(smoothing(), 0.6);
+        check(0.6);
+        choose_smoothing(driver, "not smooth");
+        QTRY_COMPARE(smoothing(), 0.0);
+        check(0);
         QTest::mouseDClick(page(driver)->plots()->loss()->findChild<QCustomPlot*>(), Qt::LeftButton); // all of it again
         QTRY_COMPARE(shown(driver)[0].series->size(), std::size_t{100});
         QCOMPARE(width_of(driver), 10'000);
     }
 
+    void an_older_engine_gives_steps_as_they_are() {
+        WindowDriver driver(engine, {QStringLiteral("--overview"), QStringLiteral("--no-smoothing")});
+        QVERIFY(compare_with_a_long_one(driver));
+        wheel(driver, 0.5, 33);
+        QTRY_COMPARE(width_of(driver), 1);
+        QTRY_VERIFY(state_text(driver).contains(QStringLiteral("not smoothed"))); // as the other run is
+        const auto [low, high] = page(driver)->plots()->range();
+        const auto step = std::llround((low + high) / 2);
+        const MetricSeries& loss = *shown(driver)[0].series;
+        QCOMPARE(loss.value_at(loss.index_at(static_cast<double>(step))), made_up_loss(step));
+    }
+
     void each_axis_brings_the_steps_that_it_shows() {
         WindowDriver driver(engine, {QStringLiteral("--overview")});
         QVERIFY(compare_with_a_long_one(driver));
+        choose_smoothing(driver, "not smooth");
         PlotGroup* plots = page(driver)->plots();
         plots->set_axis(AxisKind::epoch); // of 1,000 steps, 0.01 s each
         wheel(driver, 0.5, 33);
@@ -316,19 +357,19 @@ private slots:
         QTRY_COMPARE(width_of(driver), 1);
         const auto [low, high] = page(driver)->plots()->range();
         const auto lines = exported_lines(driver, folder.filePath(QStringLiteral("steps.csv")));
-        QVERIFY2(lines.value(0).startsWith("step,Loss weeks-3 training,"), lines.value(0).constData());
+        QVERIFY2(lines.value(0).startsWith("step,Loss weeks-3 training (smoothed 0.9),"), lines.value(0).constData());
         const auto first = std::llround(std::ceil(low)), last = std::llround(std::floor(high));
         QCOMPARE(lines.size(), last - first + 1 + 2);
         for (auto step = first; step <= last; ++step) {
             const auto cells = lines[1 + step - first].split(',');
             QCOMPARE(cells[0].toLongLong(), step);
-            QCOMPARE(cells[1].toFloat(), made_up_loss(step));
+            QVERIFY(std::abs(cells[1].toFloat() - made_up_smooth_loss(step, 0.9)) < 1e-5F);
         }
         page(driver)->plots()->follow();
         wheel(driver, 0.5, 8);
         QTRY_COMPARE(width_of(driver), 164);
         const auto means = exported_lines(driver, folder.filePath(QStringLiteral("means.csv")));
-        QVERIFY2(means.value(0).startsWith("step,Loss weeks-3 training (mean of 164 steps),"),
+        QVERIFY2(means.value(0).startsWith("step,Loss weeks-3 training (mean of 164 steps smoothed 0.9),"),
                  means.value(0).constData());
         QVERIFY2(means.size() > 1020 && means.size() < 1028, QByteArray::number(means.size()));
     }
@@ -371,10 +412,7 @@ private slots:
         const QList<QByteArray> lines = table.readAll().split('\n');
         QVERIFY2(lines[0].startsWith("step,Loss weeks-3 training (mean of 10000 steps),"), lines[0].constData());
         QVERIFY2(lines[0].contains(",Loss quick-1 training (smoothed 0.9),"), lines[0].constData());
-        const auto* smooth = page(driver)->findChild<QPushButton*>(QStringLiteral("plotSmooth"));
-        for (QAction* action : smooth->menu()->actions())
-            if (action->text() == u"not smooth")
-                action->trigger();
+        choose_smoothing(driver, "not smooth");
         QVERIFY(QFile::remove(file));
         page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
         QTRY_COMPARE(told.count(), 2);

@@ -23,6 +23,8 @@ const std::map<std::string, bool Behaviour::*> flags{{"--refuse-start", &Behavio
                                                      {"--gpu", &Behaviour::gpu},
                                                      {"--two-gpus", &Behaviour::two_gpus},
                                                      {"--overview", &Behaviour::overview},
+                                                     {"--old-driver", &Behaviour::old_driver},
+                                                     {"--no-smoothing", &Behaviour::no_smoothing},
                                                      {"--no-restore", &Behaviour::no_restore}};
 
 const std::map<std::string, std::int64_t Behaviour::*> numbers{{"--more-runs", &Behaviour::more_runs},

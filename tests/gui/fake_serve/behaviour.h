@@ -27,12 +27,14 @@ namespace espalier::test {
 ///     --gpu                it has an H100
 ///     --two-gpus           it has two cards of one name, an old one, and a processor on which all takes ten times as
 ///     long
+///     --old-driver         it has a card whose driver is too old, and a processor
 ///     --fall-back-at STEP  there the engine turns recomputation on by itself
 ///     --slow-plan MS       the rest of the fit check comes so long after its quick part
 ///     --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 ///     --more-runs N        N more finished runs of before
 ///     --overview           the newest run of before is so long that its overview alone ever comes
 ///     --slow-overview MS   finer buckets of it come so long after they were asked for
+///     --no-smoothing       it says what it can do, and smoothing the stretches of a long run is not among it
 ///     --no-restore         it says what it can do, and neither bringing back a deleted run nor stretches of a long one
 ///     is among it
 ///     --slow-past          the newest run is at work, and its past does not come before it has been stopped
@@ -41,6 +43,7 @@ struct Behaviour {
     bool refuse_start = false, flood = false, noise = false, mute = false, long_past = false, slow_past = false;
     bool slow_scan = false, not_utf8 = false, long_line = false, half_line = false, complain = false;
     bool gpu = false, two_gpus = false, overview = false, no_restore = false;
+    bool old_driver = false, no_smoothing = false;
     std::int64_t more_runs = 0, fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0,
                  late_hello = 0, slow_overview = 0;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace espalier::test {
 
@@ -35,6 +36,12 @@ Json devices() {
         old["reason"] = "Its compute capability is 5.2, and 7.5 or newer is needed.";
         list.push_back(old);
         list.push_back(processor);
+    } else if (behaviour.old_driver) {
+        Json refused = card("NVIDIA GPU", "", 0, 0);
+        refused["usable"] = false;
+        refused["reason"] = "No NVIDIA driver is installed.";
+        list.push_back(processor);
+        list.push_back(refused);
     } else {
         list.push_back(behaviour.gpu ? card("NVIDIA H100 80GB HBM3", "GPU-fake", 80 * gib, 77.5 * gib) : processor);
     }
@@ -184,6 +191,7 @@ constexpr std::int64_t overview_steps = 1'000'000;
 struct Slope {
     const char* name;
     double first, last, leap;
+    bool smoothed = false; ///< if that is asked for
 
     [[nodiscard]] double at(std::int64_t step) const {
         const auto stage = static_cast<double>((step - 1) / 10'000); // hundred of them
@@ -191,7 +199,31 @@ struct Slope {
     }
 };
 
-Json buckets_of(const Slope& slope, std::int64_t first, std::int64_t last, std::int64_t width) {
+std::string packed(const std::vector<float>& values) {
+    return QByteArray(reinterpret_cast<const char*>(values.data()),
+                      static_cast<qsizetype>(values.size() * sizeof(float)))
+        .toBase64()
+        .toStdString();
+}
+
+/// The mean of each bucket's smoothed values, all of them from the first step on.
+std::string smooth_of(const Slope& slope, std::int64_t first, std::int64_t last, std::int64_t width, double weight) {
+    std::vector<float> means;
+    double smooth = 0, rest = 1, sum = 0;
+    for (std::int64_t step = 1; step <= last; ++step) {
+        smooth = weight * smooth + (1 - weight) * slope.at(step);
+        rest *= weight;
+        if (step < first)
+            continue;
+        sum += smooth / (1 - rest);
+        const auto place = (step - first) % width + 1;
+        if (place == width || step == last)
+            means.push_back(static_cast<float>(std::exchange(sum, 0) / static_cast<double>(place)));
+    }
+    return packed(means);
+}
+
+Json buckets_of(const Slope& slope, std::int64_t first, std::int64_t last, std::int64_t width, double weight) {
     std::vector<float> low, high, mean;
     for (auto begin = first; begin <= last; begin += width) {
         const auto end = std::min(begin + width - 1, last);
@@ -205,20 +237,17 @@ Json buckets_of(const Slope& slope, std::int64_t first, std::int64_t last, std::
         high.push_back(static_cast<float>(most));
         mean.push_back(static_cast<float>(sum / static_cast<double>(end - begin + 1)));
     }
-    const auto text = [](const std::vector<float>& values) {
-        return QByteArray(reinterpret_cast<const char*>(values.data()),
-                          static_cast<qsizetype>(values.size() * sizeof(float)))
-            .toBase64()
-            .toStdString();
-    };
-    return {{"low", text(low)}, {"high", text(high)}, {"mean", text(mean)}};
+    Json series{{"low", packed(low)}, {"high", packed(high)}, {"mean", packed(mean)}};
+    if (weight > 0)
+        series["smooth"] = smooth_of(slope, first, last, width, weight);
+    return series;
 }
 
-Json overview_of(std::int64_t first, std::int64_t last, std::int64_t width) {
+Json overview_of(std::int64_t first, std::int64_t last, std::int64_t width, double weight = 0) {
     Json series;
-    for (const Slope& slope : {Slope{"loss", 2, 0.3, 0.1}, Slope{"accuracy", 0.2, 0.9, 0.1},
+    for (const Slope& slope : {Slope{"loss", 2, 0.3, 0.1, true}, Slope{"accuracy", 0.2, 0.9, 0.1, true},
                                Slope{"seconds", 0.01, 0.01, 0}, Slope{"validation.accuracy", 0.2, 0.88, 0.1}})
-        series[slope.name] = buckets_of(slope, first, last, width);
+        series[slope.name] = buckets_of(slope, first, last, width, slope.smoothed ? weight : 0);
     return {{"first", first},
             {"steps", last},
             {"width", width},
@@ -239,7 +268,7 @@ Json stretch(const Json& arguments) {
     if (first < 1 || last < first || first > overview_steps)
         throw std::runtime_error("`first` and `last` must be steps of the run, from 1 to 1000000.");
     const auto end = std::min(last, overview_steps);
-    return overview_of(first, end, (end - first + 1024) / 1024);
+    return overview_of(first, end, (end - first + 1024) / 1024, protocol::number_at(arguments, "smoothing"));
 }
 
 } // namespace espalier::test

@@ -30,6 +30,8 @@ void greet() {
     hello["protocol"] = behaviour.version;
     if (behaviour.no_restore)
         hello["capabilities"] = {"attach", "runs", "delete", "presets", "probe"};
+    if (behaviour.no_smoothing)
+        hello["capabilities"] = {"attach", "runs", "delete", "presets", "probe", "fetch", "overview"};
     send_line(hello);
 }
 
