@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "confusion_matrix.h"
 
+#include "color.h"
 #include "format.h"
 #include "tabular.h"
 #include "theme.h"
@@ -23,29 +24,6 @@ constexpr int line = 14;                         ///< least distance of two name
 constexpr int gap = 6;
 constexpr int title = 16; ///< height of "predicted" and width of "truth"
 constexpr double largest_zoom = 8;
-
-QColor mixed(const QColor& from, const QColor& to, double share) {
-    const auto channel = [share](double a, double b) { return static_cast<float>(a + (b - a) * share); };
-    return QColor::fromRgbF(channel(from.redF(), to.redF()), channel(from.greenF(), to.greenF()),
-                            channel(from.blueF(), to.blueF()));
-}
-
-/// Relative luminance (WCAG 2.1).
-double luminance(const QColor& color) {
-    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
-    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
-}
-
-/// That of the theme's two text colours which is easier to read on `ground`.
-QColor readable_on(const QColor& ground) {
-    const Theme& theme = Theme::instance();
-    const auto contrast = [&](const QColor& text) {
-        const double a = luminance(ground), b = luminance(text);
-        return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
-    };
-    const QColor text = theme.color(Role::text), other = theme.color(Role::on_accent);
-    return contrast(text) >= contrast(other) ? text : other;
-}
 
 } // namespace
 
@@ -231,13 +209,14 @@ void ConfusionMatrix::paint_cells(QPainter& painter) const {
             }
             const double part = share(truth, predicted);
             // A few wrong ones among many must be seen too: the root, and never quite the ground.
-            const QColor color = mixed(ground, truth == predicted ? right : wrong, 0.12 + 0.88 * std::sqrt(part));
+            const auto [color, ink] =
+                legible(mixed(truth == predicted ? right : wrong, ground, 0.12 + 0.88 * std::sqrt(part)));
             painter.fillRect(box, color);
             const QString text = scale_ == Scale::counts ? format_count(static_cast<double>(count))
                                                          : screen_locale().toString(100 * part, 'f', 0);
             if (cell_.height() < 14 || tabular_width(metrics, text) > box.width() - 2)
                 continue;
-            painter.setPen(readable_on(color));
+            painter.setPen(ink);
             draw_tabular(painter, box, Qt::AlignCenter, text);
         }
     const auto frame = [&](const std::optional<QPoint>& cell, Role role, int width) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "live_plot.h"
 
+#include "color.h"
 #include "format.h"
 #include "plot_header.h"
 #include "plot_ticker.h"
@@ -20,12 +21,6 @@ constexpr QMargins axis_margins(52, 9, 14, 20); ///< fixed, so that no plot's ar
 /// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
 /// pixels.
 constexpr int pixels_a_dash_point = 4;
-
-QColor mixed(const QColor& over, const QColor& under, double share) {
-    return QColor::fromRgbF(over.redF() * share + under.redF() * (1 - share),
-                            over.greenF() * share + under.greenF() * (1 - share),
-                            over.blueF() * share + under.blueF() * (1 - share));
-}
 
 Measure axis_measure(AxisKind kind) {
     return kind == AxisKind::step ? Measure::step : kind == AxisKind::epoch ? Measure::epoch : Measure::time;

@@ -28,6 +28,7 @@ protected:
 
 private:
     void describe();
+    [[nodiscard]] int width_behind_names() const;
 
     QString name_, kind_, word_, where_, left_;
     RunState state_ = RunState::preparing;

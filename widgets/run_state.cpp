@@ -30,7 +30,8 @@ QString state_title(RunState state) {
 Role state_role(RunState state) {
     switch (state) {
     case RunState::queued:
-        return Role::hint;
+    case RunState::stopped:
+        return Role::secondary;
     case RunState::preparing:
     case RunState::running:
         return Role::accent;
@@ -38,13 +39,11 @@ Role state_role(RunState state) {
         return Role::attention;
     case RunState::finished:
         return Role::good;
-    case RunState::stopped:
-        return Role::hint;
     case RunState::failed:
     case RunState::interrupted:
         return Role::fault;
     }
-    return Role::hint;
+    return Role::secondary;
 }
 
 RunState state_named(const QString& name) {

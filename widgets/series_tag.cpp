@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "series_tag.h"
 
+#include "color.h"
+
 #include <QPainter>
 #include <algorithm>
 
@@ -19,9 +21,10 @@ void draw_tag(QPainter& painter, const QPointF& center, int number) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(theme.color(Role::panel), 1.5));
-    painter.setBrush(theme.color(tag_role(number)));
+    const QColor ground = theme.color(tag_role(number));
+    painter.setBrush(ground);
     painter.drawEllipse(center, radius, radius);
-    painter.setPen(theme.color(Role::panel));
+    painter.setPen(legible(ground).ink);
     painter.setFont(theme.font(TextSize::small, QFont::Bold));
     painter.drawText(QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius), Qt::AlignCenter,
                      QString::number(number));

@@ -7,8 +7,10 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLineEdit>
 #include <QPainter>
 #include <QPalette>
+#include <QPlainTextEdit>
 #include <QPointer>
 #include <QProxyStyle>
 #include <QStyleFactory>
@@ -47,6 +49,11 @@ public:
     explicit ThemeStyle(Theme* theme) : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))), theme_(theme) {}
 
     using QProxyStyle::polish;
+    void polish(QWidget* widget) override {
+        QProxyStyle::polish(widget);
+        if (theme_ && (qobject_cast<QLineEdit*>(widget) || qobject_cast<QPlainTextEdit*>(widget)))
+            widget->installEventFilter(theme_);
+    }
     void polish(QPalette& palette) override {
         if (!theme_)
             return;
@@ -96,6 +103,17 @@ void Theme::install(Mode mode) {
 }
 
 Theme::Theme(Mode mode) : mode_(mode) {}
+
+/// A style sheet's placeholders are its text, half seen through, which is too faint to read.
+bool Theme::eventFilter(QObject* watched, QEvent* event) {
+    auto* field = event->type() == QEvent::PaletteChange ? qobject_cast<QWidget*>(watched) : nullptr;
+    if (field && field->palette().color(QPalette::PlaceholderText) != color(Role::hint)) {
+        QPalette palette = field->palette();
+        palette.setColor(QPalette::PlaceholderText, color(Role::hint));
+        field->setPalette(palette);
+    }
+    return QObject::eventFilter(watched, event);
+}
 
 void Theme::set_mode(Mode mode) {
     if (mode == mode_)

@@ -71,6 +71,9 @@ signals:
     /// Colours are other ones now: whoever draws by hand draws again.
     void changed();
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     friend class ThemeStyle;
     explicit Theme(Mode mode);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "timeline.h"
 
+#include "color.h"
 #include "format.h"
 #include "tabular.h"
 
@@ -62,8 +63,7 @@ void Timeline::paintEvent(QPaintEvent* event) {
     for (const TimelinePhase& phase : phases_) {
         const QRectF part(column(phase.begin), room.top(), std::max(1.0, column(phase.end) - column(phase.begin)),
                           room.height());
-        QColor color = theme.color(phase.role);
-        color.setAlphaF(0.82F);
+        const auto [color, ink] = legible(mixed(theme.color(phase.role), theme.color(Role::inner_border), 0.82));
         painter.setPen(Qt::NoPen);
         painter.setBrush(color);
         painter.drawRoundedRect(part, 3, 3);
@@ -72,7 +72,7 @@ void Timeline::paintEvent(QPaintEvent* event) {
             return column(marker.position) > part.left() + 4 && column(marker.position) < words_end;
         });
         if (!phase.name.isEmpty() && words_end < part.right() && !crossed) {
-            painter.setPen(theme.color(Role::on_accent));
+            painter.setPen(ink);
             painter.drawText(part.adjusted(8, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, phase.name);
         }
     }

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every word of the window can be read: what is written, wherever and by whichever part, has a contrast of 4.5 to what
+// lies behind it (WCAG 2.1, AA), in both themes. Beside it: all legends of the plots, words that have little room.
+#include "color.h"
+#include "compare_page.h"
+#include "confusion_matrix.h"
+#include "plot_group.h"
+#include "progress_header.h"
+#include "run_form.h"
+#include "series_tag.h"
+#include "text_recorder.h"
+#include "theme.h"
+#include "timeline.h"
+#include "watched_test.h"
+#include "window_driver.h"
+
+#include <qcustomplot.h>
+
+#include <QListWidget>
+#include <QPushButton>
+#include <map>
+#include <set>
+
+using namespace espalier;
+using namespace espalier::test;
+
+namespace {
+
+const QString engine = QStringLiteral(FAKE_SERVE);
+constexpr double least = 4.5;
+
+/// What `widget` alone writes.
+std::vector<TextRecorder::Words> written_by(QWidget* widget) {
+    TextRecorder recorder(widget->size());
+    widget->render(&recorder, {}, {}, {});
+    return recorder.words;
+}
+
+/// The colour that most pixels of a place have: letters cover less than half of it.
+QColor ground_of(const QImage& picture, const QRect& place) {
+    std::map<QRgb, int> counts;
+    const QRect inside = place.adjusted(-1, -1, 1, 1).intersected(picture.rect());
+    for (int y = inside.top(); y <= inside.bottom(); ++y)
+        for (int x = inside.left(); x <= inside.right(); ++x)
+            ++counts[picture.pixel(x, y)];
+    QRgb most = 0;
+    int best = 0;
+    for (const auto& [color, count] : counts)
+        if (count > best) {
+            best = count;
+            most = color;
+        }
+    return QColor::fromRgb(most);
+}
+
+bool is_words(const QString& text) {
+    return std::ranges::any_of(text, [](QChar sign) { return sign.isLetterOrNumber(); });
+}
+
+/// What of a window has too little contrast. What is grey because nothing can be done with it is no concern.
+QStringList faint_words(QWidget* window, const QString& state) {
+    const QImage picture = window->grab().toImage();
+    QStringList found;
+    auto widgets = window->findChildren<QWidget*>();
+    widgets.append(window);
+    for (QWidget* widget : widgets) {
+        if (!widget->isVisible() || !widget->isEnabled() || widget->window() != window->window())
+            continue;
+        for (const TextRecorder::Words& words : written_by(widget)) {
+            const QRect place = words.place.toAlignedRect().translated(widget->mapTo(window, QPoint()));
+            if (!is_words(words.text) || !picture.rect().intersects(place) ||
+                widget->visibleRegion().intersected(words.place.toAlignedRect()).isEmpty())
+                continue;
+            const QColor ground = ground_of(picture, place);
+            const QColor ink =
+                mixed(words.ink, ground, static_cast<double>(words.ink.alphaF())); // it may be seen through
+            if (const double ratio = contrast(ink, ground); ratio < least)
+                found.append(QStringLiteral("%1: '%2' of %3 %4: %5 on %6 is %7")
+                                 .arg(state, words.text, QLatin1String(widget->metaObject()->className()),
+                                      widget->objectName(), ink.name(), ground.name())
+                                 .arg(ratio, 0, 'f', 2));
+        }
+    }
+    return found;
+}
+
+constexpr std::array modes{Theme::Mode::light, Theme::Mode::dark};
+
+} // namespace
+
+class TestLegible : public WatchedTest {
+    Q_OBJECT
+
+    QStringList faint_;
+
+    void look_at(QWidget* window, const QString& state) {
+        for (const Theme::Mode mode : modes) {
+            Theme::instance().set_mode(mode);
+            QTest::qWait(80); // layouts and plots come after it
+            faint_ += faint_words(window, (mode == Theme::Mode::dark ? QStringLiteral("dark ") : QString()) + state);
+        }
+    }
+
+private slots:
+    void initTestCase() { Theme::install(Theme::Mode::light); }
+    void cleanupTestCase() { Theme::instance().set_mode(Theme::Mode::light); }
+
+    /// The test itself sees what it should.
+    void faint_words_are_found() {
+        QWidget window;
+        window.resize(300, 60);
+        auto* label = new QLabel(QStringLiteral("hardly seen"), &window);
+        label->setGeometry(10, 10, 200, 30);
+        label->setStyleSheet(QStringLiteral("color: #8a8f98; background: white"));
+        window.show();
+        QVERIFY2(faint_words(&window, {}).value(0).contains(QStringLiteral("'hardly seen'")),
+                 qPrintable(faint_words(&window, {}).join(QLatin1Char('\n'))));
+        label->setStyleSheet(QStringLiteral("color: #202020; background: white"));
+        QCOMPARE(faint_words(&window, {}), QStringList());
+    }
+
+    void every_word_of_the_window() {
+        WindowDriver driver(engine, {QStringLiteral("--more-runs"), QStringLiteral("1")});
+        QWidget* window = driver.window.get();
+        QTRY_VERIFY(driver.find(QStringLiteral("preset-train-small")));
+        QTest::qWait(300); // the plans of the presets
+        look_at(window, QStringLiteral("gallery"));
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("advanced")));
+        QTest::qWait(600); // the data set and the plan
+        look_at(window, QStringLiteral("configuring"));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(70)); // an epoch, with its markers
+        for (int tab = 0; tab < driver.window->run_page()->tab_count(); ++tab) {
+            driver.window->run_page()->show_tab(tab);
+            look_at(window, QStringLiteral("running, tab %1").arg(tab));
+        }
+        QVERIFY(driver.click(QStringLiteral("pause")));
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        look_at(window, QStringLiteral("paused"));
+        driver.window->show_run(QStringLiteral("/fake/runs/grow-2"));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        look_at(window, QStringLiteral("failed"));
+        driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        driver.window->run_page()->show_tab(RunPage::results_tab);
+        QTRY_VERIFY(!driver.find<ConfusionMatrix>(QStringLiteral("confusion"))->counts().classes.isEmpty());
+        look_at(window, QStringLiteral("results"));
+        driver.window->show_comparison({QStringLiteral("/fake/runs/quick-1"), QStringLiteral("/fake/runs/more-3")});
+        QTRY_VERIFY(driver.window->compare_page()->runs().curves(1));
+        look_at(window, QStringLiteral("compare"));
+        QVERIFY(driver.pick(QStringLiteral("addMachine")));
+        auto* dialog = driver.find(QStringLiteral("machineDialog"));
+        QTRY_VERIFY(dialog && dialog->isVisible());
+        look_at(dialog, QStringLiteral("a machine"));
+        QVERIFY(driver.click(QStringLiteral("machineCancel")));
+        driver.window->show_run(QStringLiteral("/fake/runs/more-3"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        driver.window->run_page()->show_tab(1); // tags and notes that are empty
+        look_at(window, QStringLiteral("notes"));
+        QVERIFY2(faint_.isEmpty(), qPrintable(faint_.join(QLatin1Char('\n'))));
+    }
+
+    void every_legend_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QStringList>("legends"); ///< of the four plots
+        QTest::newRow("processor") << QStringList()
+                                   << QStringList{QStringLiteral("train validation"),
+                                                  QStringLiteral("train validation"),
+                                                  QStringLiteral("process weights optimizer activations workspace"),
+                                                  QStringLiteral("step")};
+        QTest::newRow("GPU") << QStringList{QStringLiteral("--gpu")}
+                             << QStringList{QStringLiteral("train validation"), QStringLiteral("train validation"),
+                                            QStringLiteral("process weights optimizer activations workspace"),
+                                            QStringLiteral("step utilisation")};
+    }
+    void every_legend() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QStringList, legends);
+        WindowDriver driver(engine, arguments);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(70));
+        for (const Theme::Mode mode : modes) {
+            Theme::instance().set_mode(mode);
+            for (std::size_t i = 0; i < 4; ++i) {
+                LivePlot* plot = driver.window->run_page()->plots()->plots()[i];
+                TextRecorder recorder(plot->size());
+                QCPPainter painter(&recorder);
+                plot->render_to(painter);
+                painter.end();
+                for (const QString& name : legends[static_cast<qsizetype>(i)].split(QLatin1Char(' ')))
+                    QVERIFY2(recorder.has(name), qPrintable(plot->title() + QStringLiteral(" lacks ") + name));
+                for (const auto& words : recorder.words)
+                    QVERIFY2(contrast(words.ink, Theme::instance().color(Role::panel)) >= least,
+                             qPrintable(QStringLiteral("%1: %2").arg(plot->title(), words.text)));
+            }
+        }
+    }
+
+    /// Whatever lies behind words that are drawn on a colour.
+    void words_on_colours() {
+        for (const Theme::Mode mode : modes) {
+            Theme& theme = Theme::instance();
+            theme.set_mode(mode);
+            for (int i = 0; i < role_count; ++i)
+                for (const Role ground : {Role::panel, Role::window, Role::inner_border})
+                    for (int share = 0; share <= 100; ++share) {
+                        const QColor wanted =
+                            mixed(theme.color(static_cast<Role>(i)), theme.color(ground), share / 100.0);
+                        const auto [given, ink] = legible(wanted);
+                        QVERIFY(contrast(ink, given) >= least);
+                        QVERIFY(given == wanted || contrast(ink, wanted) < least);
+                    }
+            for (int tag = 1; tag <= most_tags; ++tag) // their colour is the curve's: it stays
+                QCOMPARE(legible(theme.color(tag_role(tag))).ground, theme.color(tag_role(tag)));
+        }
+    }
+
+    void a_long_name_gives_way_to_how_the_run_stands() {
+        ProgressHeader header;
+        header.set_state(RunState::running);
+        header.set_progress(QStringLiteral("epoch 12 of 30"), 0.4, QStringLiteral("10:12:40 left"));
+        for (const int length : {5, 30, 100})
+            for (const int width : {560, 700, 1000}) {
+                header.resize(width, 32);
+                header.set_name(QString(length, QLatin1Char('m')), QStringLiteral("Train, medium"));
+                TextRecorder recorder(header.size());
+                header.render(&recorder);
+                for (const char* words : {"Running", "epoch 12 of 30", "10:12:40 left"})
+                    QVERIFY2(recorder.has(QLatin1String(words)), words);
+                QVERIFY(!recorder.words.front().text.isEmpty());
+            }
+        header.resize(1000, 32);
+        header.set_name(QStringLiteral("quick-1"), QStringLiteral("Train, medium"));
+        TextRecorder recorder(header.size());
+        header.render(&recorder);
+        QVERIFY(recorder.has(QStringLiteral("quick-1")) && recorder.has(QStringLiteral("Train, medium")));
+    }
+};
+
+WATCHED_TEST_MAIN(TestLegible)
+#include "tst_legible.moc"
