@@ -59,6 +59,13 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "The supervisor of this run is gone; the state was saved."),
     QT_TRANSLATE_NOOP("espalier::engine", "No checkpoint could be written, and training goes on without. %1"),
     QT_TRANSLATE_NOOP("espalier::engine", "Checkpoints can be written again."),
+    // why it is not the GPU
+    QT_TRANSLATE_NOOP("espalier::engine", "No NVIDIA driver is installed."),
+    QT_TRANSLATE_NOOP("espalier::engine", "There is no NVIDIA GPU in this machine, or its driver is not loaded."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "The NVIDIA driver was updated and not loaded anew: restart the machine (CUDA error 803)."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The NVIDIA driver is too old: it serves CUDA %1, and CUDA %2 (driver 580 or "
+                                          "newer) is needed."),
     // notes of a plan
     QT_TRANSLATE_NOOP("espalier::engine",
                       "The precision is %1: in a self-test its losses were within %2 % of those in fp32."),

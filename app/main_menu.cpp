@@ -22,6 +22,7 @@ MainMenu::MainMenu(Language language, QWidget* window) : QMenu(window), window_(
     addSeparator();
     add_run_menu();
     add_view_menu(language);
+    add_help_menu();
     addSeparator();
     add(this, tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
     add(this, tr("Menu"), Qt::Key_F10, [this] { emit menu_requested(); })->setVisible(false);
@@ -31,23 +32,44 @@ void MainMenu::add_run_menu() {
     auto* run = addMenu(tr("Run"));
     // no shortcut: it would take the key from buttons that have the focus; the window's keyPressEvent() gets what they
     // leave
-    add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); });
-    add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); });
-    add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); });
+    of_an_active_run_ = {
+        add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); }),
+        add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); }),
+        add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); })};
     add(run, tr("Compare runs"), QKeySequence(Qt::CTRL | Qt::Key_D), [this] {
         emit compare_requested();
     })->setObjectName(QStringLiteral("compareRuns"));
     add(run, tr("Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), [this] { emit export_requested(); });
     run->addSeparator();
-    add(run, tr("Resume from a checkpoint…"), {}, [this] {
-        emit action_requested(QStringLiteral("resume_from"));
-    })->setObjectName(QStringLiteral("resumeFromCheckpoint"));
-    add(run, tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E),
-        [this] { emit action_requested(QStringLiteral("export")); });
-    add(run, tr("Copy report"), {}, [this] { emit action_requested(QStringLiteral("report")); });
-    add(run, tr("Save report…"), {}, [this] { emit action_requested(QStringLiteral("save_report")); });
-    add(run, tr("Copy as command"), {}, [this] { emit action_requested(QStringLiteral("command_line")); });
-    add(run, tr("Open folder"), {}, [this] { emit action_requested(QStringLiteral("folder")); });
+    const auto act = [&](const QString& text, const QKeySequence& keys, const char* command) {
+        of_a_run_.append(add(run, text, keys, [this, command] { emit action_requested(QLatin1String(command)); }));
+        of_a_run_.back()->setObjectName(QStringLiteral("run-") + QLatin1String(command));
+    };
+    act(tr("Resume from a checkpoint…"), {}, "resume_from");
+    act(tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E), "export");
+    act(tr("Copy report"), {}, "report");
+    act(tr("Save report…"), {}, "save_report");
+    act(tr("Copy as command"), {}, "command_line");
+    act(tr("Open folder"), {}, "folder");
+}
+
+void MainMenu::set_run(std::optional<RunState> state) {
+    for (QAction* action : of_a_run_)
+        action->setEnabled(state.has_value());
+    for (QAction* action : of_an_active_run_)
+        action->setEnabled(state && is_active(*state));
+}
+
+void MainMenu::add_help_menu() {
+    auto* help = addMenu(tr("Help"));
+    add(help, tr("Keys"), QKeySequence::HelpContents, [this] {
+        emit keys_requested();
+    })->setObjectName(QStringLiteral("keys"));
+    add(help, tr("To train on a GPU"), {}, [this] {
+        emit gpu_help_requested();
+    })->setObjectName(QStringLiteral("gpuHow"));
+    help->addSeparator();
+    add(help, tr("About Espalier"), {}, [this] { emit about_requested(); })->setObjectName(QStringLiteral("about"));
 }
 
 void MainMenu::add_view_menu(Language language) {

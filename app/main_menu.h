@@ -2,9 +2,11 @@
 #pragma once
 
 #include "language.h"
+#include "run_state.h"
 #include "theme.h"
 
 #include <QMenu>
+#include <optional>
 
 namespace espalier {
 
@@ -14,6 +16,9 @@ class MainMenu : public QMenu {
 
 public:
     MainMenu(Language language, QWidget* window);
+
+    /// Of the run that is looked at: what cannot be done to it is grey. None: nothing can.
+    void set_run(std::optional<RunState> state);
 
 signals:
     void new_run_requested();
@@ -29,6 +34,9 @@ signals:
     void theme_requested(Theme::Mode mode);
     void language_requested(Language language);
     void menu_requested(); ///< its own key
+    void keys_requested();
+    void gpu_help_requested();
+    void about_requested();
 
 private:
     template <typename Slot>
@@ -36,8 +44,10 @@ private:
     void add_run_menu();
     void add_view_menu(Language language);
     void add_language_menu(QMenu* view, Language chosen);
+    void add_help_menu();
 
     QWidget* window_;
+    QList<QAction*> of_a_run_, of_an_active_run_;
 };
 
 } // namespace espalier

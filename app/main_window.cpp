@@ -7,7 +7,9 @@
 #include "delete_undo.h"
 #include "device_choice.h"
 #include "drop_opener.h"
+#include "engine_words.h"
 #include "icon.h"
+#include "main_menu.h"
 #include "notes_panel.h"
 #include "notifications.h"
 #include "preset_list.h"
@@ -215,11 +217,15 @@ void MainWindow::choose_preset(const QString& name) {
 
 void MainWindow::show_device() {
     const DeviceSummary& device = devices_->devices();
-    const bool usable = !device.device.isEmpty();
+    const bool usable = !device.device.isEmpty(), instead = usable && !device.reason.isEmpty();
     tool_bar_->set_machine(machine_->name(), device.device);
-    gallery_->set_machine_line(usable ? QStringLiteral("● ") + device.line : device.line,
-                               usable ? Role::good : Role::fault);
-    gallery_->setToolTip(device.reason);
+    gallery_->set_machine_line(instead  ? tr("Training on the processor: %1").arg(engine_words(device.reason))
+                               : usable ? QStringLiteral("● ") + device.line
+                                        : device.line,
+                               instead  ? Role::secondary
+                               : usable ? Role::good
+                                        : Role::fault,
+                               !device.reason.isEmpty());
     actions_->set_device(device.line);
     presets_->set_backend(devices_->backend());
     configure_->set_device(device, devices_->backend());
@@ -227,7 +233,9 @@ void MainWindow::show_device() {
 
 void MainWindow::update_controls() {
     const RunModel* run = current();
-    tool_bar_->set_run(run ? std::optional(store_->state_of(run->path())) : std::nullopt);
+    const auto state = run ? std::optional(store_->state_of(run->path())) : std::nullopt;
+    tool_bar_->set_run(state);
+    menu_->set_run(state);
     notifications_->set_run(run);
 }
 

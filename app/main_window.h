@@ -20,6 +20,7 @@ class DeleteUndo;
 class DeviceChoice;
 class DropOpener;
 class MachineMenu;
+class MainMenu;
 class Notifications;
 class PresetGallery;
 class PresetList;
@@ -102,6 +103,7 @@ private:
     QTimer timer_;         ///< the only one that moves the window
 
     MachineMenu* machines_;
+    MainMenu* menu_;
     ToolBar* tool_bar_;
     RunRail* rail_;
     StateBand* message_;

@@ -7,6 +7,8 @@
 #include "delete_undo.h"
 #include "device_choice.h"
 #include "drop_opener.h"
+#include "engine_words.h"
+#include "help.h"
 #include "machine_menu.h"
 #include "main_menu.h"
 #include "main_window.h"
@@ -110,7 +112,7 @@ void MainWindow::build_tool_bar() {
 }
 
 void MainWindow::build_menu() {
-    auto* menu = new MainMenu(settings_.language, this);
+    auto* menu = menu_ = new MainMenu(settings_.language, this);
     tool_bar_->set_menu(menu);
     connect(menu, &MainMenu::new_run_requested, this, &MainWindow::show_gallery);
     connect(menu, &MainMenu::search_requested, rail_, &RunRail::focus_search);
@@ -136,6 +138,15 @@ void MainWindow::build_menu() {
     connect(menu, &MainMenu::language_requested, this, [this](Language language) {
         settings_.language = language;
         tell(tr("The language changes at the next start of Espalier."), false);
+    });
+    connect(menu, &MainMenu::keys_requested, this, [this] { show_keys(*menu_, this); });
+    const auto help_with_gpu = [this] { show_gpu_help(engine_words(devices_->devices().reason), this); };
+    connect(menu, &MainMenu::gpu_help_requested, this, help_with_gpu);
+    connect(gallery_, &PresetGallery::how_requested, this, help_with_gpu);
+    connect(menu, &MainMenu::about_requested, this, [this] {
+        show_about(machine_->is_connected() ? QStringLiteral("%1 · %2").arg(machine_->build(), machine_->name())
+                                            : QString(),
+                   this);
     });
 }
 
@@ -174,6 +185,7 @@ void MainWindow::connect_machine() {
     });
     connect(machine_, &Machine::lost, this, [this](const QString& reason, bool again) {
         gallery_->set_machine_line(tr("The engine does not answer"), Role::fault);
+        gallery_->set_waiting(tr("The presets stand here once the engine answers."));
         tool_bar_->set_machine(machine_->name(), {});
         tell(again ? tr("%1 Trying again…").arg(reason) : reason, true);
         if (!machine_->is_here())

@@ -127,18 +127,27 @@ void PresetCard::paintEvent(QPaintEvent*) {
 }
 
 PresetGallery::PresetGallery(QWidget* parent)
-    : QWidget(parent), machine_(new QLabel), demo_(new QFrame), demo_button_(new QPushButton(tr("One-minute demo"))),
-      waiting_(new QLabel), rows_(new QVBoxLayout), row_area_(new QWidget) {
+    : QWidget(parent), machine_(new QLabel), how_(new QPushButton(tr("How"))), demo_(new QFrame),
+      demo_button_(new QPushButton(tr("One-minute demo"))), waiting_(new QLabel), rows_(new QVBoxLayout),
+      row_area_(new QWidget) {
     auto* page = new QWidget;
     page->setProperty("page", true);
     auto* title = new QLabel(tr("What do you want to train?"));
     title->setProperty("textSize", "page");
     auto* top = new QHBoxLayout;
     top->addWidget(title);
-    top->addStretch(1);
-    top->addWidget(machine_);
+    top->addWidget(machine_, 1);
+    top->addWidget(how_);
     machine_->setProperty("textSize", "small");
     machine_->setTextFormat(Qt::PlainText);
+    machine_->setObjectName(QStringLiteral("machineLine"));
+    machine_->setWordWrap(true); // a reason may be long
+    machine_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    how_->setProperty("kind", "link");
+    how_->setObjectName(QStringLiteral("how"));
+    how_->setToolTip(tr("What it takes to train on a GPU"));
+    how_->hide();
+    connect(how_, &QPushButton::clicked, this, &PresetGallery::how_requested);
 
     demo_->setProperty("band", "info");
     auto* invitation = new QLabel(tr("New here? Watch a network learn to tell shirts from sneakers."));
@@ -158,6 +167,7 @@ PresetGallery::PresetGallery(QWidget* parent)
 
     waiting_->setProperty("tone", "secondary");
     waiting_->setWordWrap(true);
+    waiting_->setObjectName(QStringLiteral("presetsWaiting"));
     waiting_->hide();
     rows_->setSpacing(8);
     rows_->setContentsMargins(0, 0, 0, 0);
@@ -181,10 +191,9 @@ PresetGallery::PresetGallery(QWidget* parent)
     all->addWidget(scroll);
 }
 
-void PresetGallery::set_machine_line(const QString& text, Role role) {
-    QPalette palette = machine_->palette();
-    palette.setColor(QPalette::WindowText, Theme::instance().color(role));
+void PresetGallery::set_machine_line(const QString& text, Role role, bool how) {
     machine_->setText(text);
+    how_->setVisible(how);
     const char* const tone = role == Role::good        ? "good"
                              : role == Role::attention ? "attention"
                              : role == Role::fault     ? "fault"
@@ -196,7 +205,7 @@ void PresetGallery::set_machine_line(const QString& text, Role role) {
 
 void PresetGallery::set_waiting(const QString& text) {
     waiting_->setText(text);
-    waiting_->setVisible(!text.isEmpty());
+    waiting_->setVisible(!text.isEmpty() && cards_.empty());
 }
 
 void PresetGallery::set_presets(const std::vector<PresetEntry>& presets) {

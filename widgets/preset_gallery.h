@@ -51,20 +51,22 @@ class PresetGallery : public QWidget {
 
 public:
     explicit PresetGallery(QWidget* parent = nullptr);
-    /// What trains: "AMD EPYC ready", or why it is not the GPU.
-    void set_machine_line(const QString& text, Role role);
+    /// What trains: "AMD EPYC ready", or why it is not the GPU; then `how` offers to say what can be done about it.
+    void set_machine_line(const QString& text, Role role, bool how = false);
     void set_presets(const std::vector<PresetEntry>& presets);
     void set_facts(const QString& preset, const QString& facts, const QString& fit, Role fit_role);
-    /// Instead of presets: the sentence of a machine that does not answer (yet).
+    /// Instead of presets, if none came yet: the sentence of a machine that does not answer.
     void set_waiting(const QString& text);
 
 signals:
     void preset_chosen(const QString& name);
+    void how_requested();
 
 private:
     void add_row(const QString& row, const std::vector<PresetEntry>& presets);
 
     QLabel* machine_;
+    QPushButton* how_;
     QWidget* demo_;
     QPushButton* demo_button_;
     QString demo_name_;

@@ -10,6 +10,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QWidgetAction>
@@ -95,6 +96,30 @@ private slots:
         QCOMPARE(checked(menu), QStringList{processor});
         QCOMPARE(menu->findChild<QAction*>(processor)->text(), QStringLiteral("AMD EPYC 7B13 · 24.0 GB of memory"));
         menu->close();
+    }
+
+    void why_it_is_not_the_gpu_is_said_and_what_to_do() {
+        WindowDriver driver(engine, {QStringLiteral("--old-driver")});
+        const auto* line = driver.find<QLabel>(QStringLiteral("machineLine"));
+        QTRY_COMPARE(line->text(), QStringLiteral("Training on the processor: No NVIDIA driver is installed."));
+        QVERIFY(driver.click(QStringLiteral("how")));
+        QTRY_VERIFY(driver.find(QStringLiteral("gpuHelp")));
+        auto* help = driver.find<QMessageBox>(QStringLiteral("gpuHelp"));
+        QTRY_VERIFY(help->isVisible());
+        for (const char* words : {"No NVIDIA driver is installed.", "release 580 or newer", "espalier-cuda"})
+            QVERIFY2(help->informativeText().contains(QLatin1String(words)), words);
+        QVERIFY(driver.click(QStringLiteral("closeHelp")));
+        QTRY_VERIFY(!driver.find(QStringLiteral("gpuHelp")));
+    }
+
+    void a_machine_with_its_gpu_offers_no_help() {
+        WindowDriver driver(engine, two_gpus);
+        const auto* line = driver.find<QLabel>(QStringLiteral("machineLine"));
+        QTRY_COMPARE(line->text(), QStringLiteral("● RTX 3090 ready · 22.5 GB of 24.0 GB free"));
+        QVERIFY(!driver.find(QStringLiteral("how"))->isVisible());
+        QVERIFY(driver.pick(processor)); // somebody wants it so
+        QTRY_VERIFY(line->text().contains(QStringLiteral("EPYC 7B13 ready")));
+        QVERIFY(!driver.find(QStringLiteral("how"))->isVisible());
     }
 
     void the_chosen_device_is_that_of_new_runs() {

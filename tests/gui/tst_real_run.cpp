@@ -160,7 +160,7 @@ private slots:
 
         // back to the checkpoint of the pause, and on from there: one curve still
         const std::int64_t stopped_at = again.run()->step();
-        again.find<QAction>(QStringLiteral("resumeFromCheckpoint"))->trigger();
+        again.find<QAction>(QStringLiteral("run-resume_from"))->trigger();
         QTRY_VERIFY(again.find<QInputDialog>(QStringLiteral("resumeFrom")));
         auto* dialog = again.find<QInputDialog>(QStringLiteral("resumeFrom"));
         QVERIFY(dialog->comboBoxItems().size() >= 2);
