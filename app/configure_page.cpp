@@ -132,6 +132,7 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     };
     paint();
     connect(&Theme::instance(), &Theme::changed, this, paint);
+    problem_->setObjectName(QStringLiteral("startProblem"));
     problem_->setProperty("tone", "fault");
     problem_->setProperty("textSize", "small");
     problem_->setWordWrap(true);
@@ -236,10 +237,13 @@ void ConfigurePage::update_start() {
     const QString error = form_->has_error() ? form_->error() : refusal_;
     problem_->setText(error);
     problem_->setVisible(!error.isEmpty());
-    start_->setEnabled(!form_->has_error() && !starting_);
+    const bool possible = !form_->has_error() && !starting_;
+    if (!possible && (start_->hasFocus() || queue_->hasFocus()))
+        setFocus(); // or a field would get it, and what is typed next
+    start_->setEnabled(possible);
     start_->setText(starting_ ? tr("Starting…") : tr("Start"));
     start_->setToolTip(error);
-    queue_->setEnabled(start_->isEnabled());
+    queue_->setEnabled(possible);
 }
 
 void ConfigurePage::set_starting(bool starting) {

@@ -83,7 +83,8 @@ SetupView::SetupView(QWidget* parent)
     lines->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setObjectName(QStringLiteral("setupScroll"));
+    scroll->setAccessibleName(tr("Setup of the run"));
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidget(content);
     auto* column = new QVBoxLayout(this);

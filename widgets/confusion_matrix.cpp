@@ -329,6 +329,8 @@ void ConfusionMatrix::wheelEvent(QWheelEvent* event) {
 
 void ConfusionMatrix::focusInEvent(QFocusEvent* event) {
     QAbstractScrollArea::focusInEvent(event);
+    if (!current_ && event->reason() != Qt::MouseFocusReason)
+        move_current(0, 0); // where the keys begin
     viewport()->update();
 }
 

@@ -237,6 +237,8 @@ void LivePlot::set_crosshair(std::optional<double> position) {
         return;
     crosshair_->position = position;
     header_->set_note(position ? readout(*position) : note_);
+    if (hasFocus()) // it is moved by keys: a screen reader follows
+        describe();
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 
@@ -395,6 +397,8 @@ void LivePlot::describe() {
                 curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_of(curve))));
     if (!overlay_->not_positive.empty())
         parts.append(overlay_->not_positive_text());
+    if (crosshair_->position)
+        parts.append(readout(*crosshair_->position));
     const QString text = parts.isEmpty() ? tr("No values yet") : parts.join(QStringLiteral(", "));
     if (text != accessibleDescription())
         setAccessibleDescription(text);

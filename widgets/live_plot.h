@@ -113,6 +113,9 @@ private:
     void place_markers();
     void place_tags();
     void open_story(const QPointF& at);
+    void move_crosshair(double by);
+    void go_to_marker(bool forward);
+    [[nodiscard]] QPointF pixel_of_crosshair() const; ///< if there is one
     void set_vertical_range();
     void describe();
     void zoom(double factor, double anchor);

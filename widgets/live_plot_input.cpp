@@ -5,13 +5,15 @@
 #include <QHelpEvent>
 #include <QMenu>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 namespace espalier {
 
 namespace {
-constexpr double zoom_step = 0.8;    ///< of the visible range for one notch of the wheel
-constexpr double click_distance = 3; ///< pixels that the mouse may move between press and release
+constexpr double zoom_step = 0.8;       ///< of the visible range for one notch of the wheel
+constexpr double crosshair_step = 0.01; ///< of the visible range for one key
+constexpr double click_distance = 3;    ///< pixels that the mouse may move between press and release
 } // namespace
 
 void LivePlot::zoom(double factor, double anchor) {
@@ -22,6 +24,11 @@ void LivePlot::zoom(double factor, double anchor) {
 void LivePlot::keyPressEvent(QKeyEvent* event) {
     const QCPRange range = plot_->xAxis->range();
     const double shift = range.size() * (1 - zoom_step);
+    const bool left = event->key() == Qt::Key_Left, right = event->key() == Qt::Key_Right;
+    if ((left || right) && event->modifiers() & Qt::ShiftModifier)
+        return move_crosshair((right ? 1 : -1) * range.size() * crosshair_step);
+    if ((left || right) && event->modifiers() & Qt::ControlModifier)
+        return go_to_marker(right);
     switch (event->key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal:
@@ -39,9 +46,48 @@ void LivePlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Home:
         emit fit_requested();
         break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (crosshair_->position)
+            open_story(pixel_of_crosshair());
+        break;
+    case Qt::Key_Escape:
+        if (!crosshair_->position)
+            return QFrame::keyPressEvent(event);
+        emit crosshair_moved(std::nullopt);
+        break;
     default:
         QFrame::keyPressEvent(event);
     }
+}
+
+QPointF LivePlot::pixel_of_crosshair() const {
+    return {plot_->xAxis->coordToPixel(*crosshair_->position), static_cast<double>(plot_->axisRect()->center().y())};
+}
+
+/// From the middle, if there is none.
+void LivePlot::move_crosshair(double by) {
+    const QCPRange range = plot_->xAxis->range();
+    const double at = crosshair_->position ? *crosshair_->position + by : range.center();
+    emit crosshair_moved(std::clamp(at, range.lower, range.upper));
+}
+
+/// To the next marker in sight, whose story is told.
+void LivePlot::go_to_marker(bool forward) {
+    const QCPRange range = plot_->xAxis->range();
+    const double from = crosshair_->position.value_or(forward ? range.lower : range.upper);
+    const double least = range.size() * 1e-6; // of another place
+    std::optional<double> next;
+    for (const double at : overlay_->marker_positions)
+        if (range.contains(at) && (forward ? at > from + least : at < from - least) &&
+            (!next || std::abs(at - from) < std::abs(*next - from)))
+            next = at;
+    if (!next)
+        return;
+    emit crosshair_moved(*next);
+    const QPointF here = pixel_of_crosshair();
+    if (const PlotMarker* marker = overlay_->marker_at(here))
+        QToolTip::showText(plot_->mapToGlobal(here.toPoint()), marker->story, plot_);
 }
 
 /// What can be done about the marker at a place, if anything can.

@@ -42,8 +42,14 @@ void MetricTile::set_context(const QString& context, Role role) {
 }
 
 void MetricTile::describe() {
+    QStringList words{value_};
+    if (trend_ != Trend::none)
+        words.append(trend_ == Trend::falling_is_good || trend_ == Trend::falling_is_bad ? tr("falling")
+                                                                                         : tr("rising"));
+    if (!context_.isEmpty())
+        words.append(context_);
     setAccessibleName(label_);
-    setAccessibleDescription(context_.isEmpty() ? value_ : QStringLiteral("%1, %2").arg(value_, context_));
+    setAccessibleDescription(words.join(QStringLiteral(", ")));
     update();
 }
 

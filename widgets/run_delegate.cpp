@@ -57,10 +57,9 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     const QRect card = card_of(option);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
-    const bool chosen = option.state & QStyle::State_Selected;
-    if (chosen || (option.state & QStyle::State_MouseOver)) {
-        painter->setPen((option.state & QStyle::State_HasFocus) && chosen ? QPen(theme.color(Role::accent))
-                                                                          : QPen(Qt::NoPen));
+    const bool chosen = option.state & QStyle::State_Selected, focused = option.state & QStyle::State_HasFocus;
+    if (chosen || focused || (option.state & QStyle::State_MouseOver)) {
+        painter->setPen(focused ? QPen(theme.color(Role::accent)) : QPen(Qt::NoPen));
         painter->setBrush(theme.color(chosen ? Role::selection : Role::window));
         painter->drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     }

@@ -65,9 +65,22 @@ QString SortedTable::text() const {
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
+/// As clicks on its head: upwards, downwards, not at all.
+void SortedTable::sort_by(int column) {
+    QHeaderView* head = horizontalHeader();
+    if (head->sortIndicatorSection() != column)
+        head->setSortIndicator(column, Qt::AscendingOrder);
+    else if (head->sortIndicatorOrder() == Qt::AscendingOrder)
+        head->setSortIndicator(column, Qt::DescendingOrder);
+    else
+        head->setSortIndicator(-1, Qt::AscendingOrder);
+}
+
 void SortedTable::keyPressEvent(QKeyEvent* event) {
     if (event->matches(QKeySequence::Copy))
         QGuiApplication::clipboard()->setText(text());
+    else if (event->key() == Qt::Key_S && event->modifiers() == Qt::ControlModifier)
+        sort_by(currentIndex().column());
     else
         QTableView::keyPressEvent(event);
 }

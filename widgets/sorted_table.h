@@ -9,7 +9,8 @@
 namespace espalier {
 
 /// A table that a click on a column's head sorts (a third click brings the given order back), whose first column takes
-/// the room that is left, and whose rows Ctrl+C copies for a spreadsheet. Its model answers two roles of its own beside
+/// the room that is left, and whose rows Ctrl+C copies for a spreadsheet; Ctrl+S sorts by the column of the cell where
+/// the arrow keys are. Its model answers two roles of its own beside
 /// the usual ones.
 class SortedTable : public QTableView {
     Q_OBJECT
@@ -35,6 +36,8 @@ protected:
 private:
     QSortFilterProxyModel* order_;
     int least_first_;
+    void sort_by(int column);
+
 };
 
 } // namespace espalier

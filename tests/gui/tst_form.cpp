@@ -39,6 +39,20 @@ private slots:
         QCOMPARE(list->count(), 3);
     }
 
+    /// What is typed after a click on a button that goes grey must not land in the first field.
+    void a_button_that_goes_grey_leaves_the_focus_to_no_field() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* queue = driver.find<QPushButton>(QStringLiteral("addToQueue"));
+        QTRY_VERIFY(queue->isEnabled());
+        queue->setFocus(Qt::MouseFocusReason);
+        QTest::mouseClick(queue, Qt::LeftButton);
+        QTRY_VERIFY(driver.find(QStringLiteral("message"))->isVisible());
+        QWidget* focused = QApplication::focusWidget();
+        QVERIFY2(!qobject_cast<QLineEdit*>(focused) && !qobject_cast<QComboBox*>(focused),
+                 qPrintable(focused ? focused->objectName() : QString()));
+    }
+
     void a_refused_start_says_why() {
         WindowDriver driver(engine, {QStringLiteral("--refuse-start")});
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
@@ -58,6 +72,9 @@ private slots:
         epochs->selectAll();
         QTest::keyClicks(epochs, QStringLiteral("0"));
         QVERIFY(!driver.find(QStringLiteral("start"))->isEnabled());
+        const auto* problem = driver.find<QLabel>(QStringLiteral("startProblem"));
+        QVERIFY(problem->isVisible()); // beside it stands why
+        QCOMPARE(problem->text(), QStringLiteral("Epochs: a whole number from 1 to 100,000"));
         QTest::keyClick(epochs, Qt::Key_Backspace);
         QTest::keyClicks(epochs, QStringLiteral("3"));
         QVERIFY(driver.find(QStringLiteral("start"))->isEnabled());

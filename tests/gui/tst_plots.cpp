@@ -11,6 +11,7 @@
 #include <QApplication>
 #include <QFile>
 #include <QFileDialog>
+#include <QHelpEvent>
 #include <QImage>
 #include <QLineEdit>
 #include <QListWidget>
@@ -19,6 +20,7 @@
 #include <QSignalSpy>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <QWheelEvent>
 #include <cmath>
 #include <limits>
@@ -143,6 +145,59 @@ private slots:
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(canvas(plots->loss()), &leave);
         QVERIFY(!plots->loss()->note().contains(QStringLiteral("step")));
+    }
+
+    void markers_tell_their_stories_to_the_mouse_and_to_keys() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        LivePlot* plot = plots->loss();
+        QTRY_VERIFY(!canvas(plot)->graph(0)->data()->isEmpty());
+        const auto& markers = driver.run()->markers();
+        QVERIFY(markers.size() >= 2);
+        const auto pixel = [&](std::size_t marker) {
+            return QPoint(static_cast<int>(canvas(plot)->xAxis->coordToPixel(markers[marker].position)),
+                          middle(plot).y());
+        };
+        QHelpEvent hover(QEvent::ToolTip, pixel(1), canvas(plot)->mapToGlobal(pixel(1)));
+        QApplication::sendEvent(canvas(plot), &hover);
+        QTRY_COMPARE(QToolTip::text(), markers[1].story);
+        QVERIFY2(markers[1].story.contains(QStringLiteral("heckpoint at step 378")), qPrintable(markers[1].story));
+
+        plot->setFocus();
+        const auto described = [&](const char* words) {
+            return plot->accessibleDescription().contains(QLatin1String(words));
+        };
+        QTest::keyClick(plot, Qt::Key_Right, Qt::ControlModifier);
+        QTRY_COMPARE(QToolTip::text(), markers[0].story);
+        QVERIFY2(described("step 189 "), qPrintable(plot->accessibleDescription()));
+        QTest::keyClick(plot, Qt::Key_Right, Qt::ControlModifier);
+        QTRY_COMPARE(QToolTip::text(), markers[1].story);
+        QVERIFY(plots->memory()->note().contains(QStringLiteral("step 378"))); // one crosshair for all
+        QTest::keyClick(plot, Qt::Key_Left, Qt::ControlModifier);
+        QVERIFY(described("step 189 "));
+        QTest::keyClick(plot, Qt::Key_Right, Qt::ShiftModifier);
+        QVERIFY2(described("step 197 "), qPrintable(plot->accessibleDescription())); // a hundredth further
+        QVERIFY(plots->is_following());
+        QTest::keyClick(plot, Qt::Key_Escape);
+        QVERIFY(!described("step 197 "));
+    }
+
+    void train_and_validation_are_told_apart_without_colour() {
+        WindowDriver driver(engine);
+        QVERIFY(open_finished(driver));
+        for (LivePlot* plot :
+             {driver.window->run_page()->plots()->loss(), driver.window->run_page()->plots()->accuracy()}) {
+            QCOMPARE(canvas(plot)->graphCount(), 3);
+            const QPen raw = canvas(plot)->graph(0)->pen(), train = canvas(plot)->graph(1)->pen(),
+                       validation = canvas(plot)->graph(2)->pen();
+            QCOMPARE(train.widthF(), 1.5);
+            QCOMPARE(validation.widthF(), 1.5);
+            QCOMPARE(train.style(), Qt::SolidLine);
+            QCOMPARE(validation.style(), Qt::CustomDashLine);
+            QVERIFY(raw.widthF() < train.widthF() && raw.color() != train.color());
+            QVERIFY(canvas(plot)->plottingHints().testFlag(QCP::phFastPolylines));
+        }
     }
 
     void the_axis_counts_what_is_chosen() {
