@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "layer_table.h"
+#include "run_empty.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -34,7 +35,8 @@ std::size_t layers_of_half(const std::vector<LayerRow>& rows, double total) {
 } // namespace
 
 LayersView::LayersView(QWidget* parent)
-    : QWidget(parent), caption_(new QLabel), copy_(new QPushButton(tr("Copy table"))), table_(new LayerTable) {
+    : QWidget(parent), caption_(new QLabel), copy_(new QPushButton(tr("Copy table"))), table_(new LayerTable),
+      empty_(new RunEmpty) {
     caption_->setProperty("tone", "secondary");
     caption_->setWordWrap(true);
     caption_->setObjectName(QStringLiteral("layersCaption"));
@@ -50,6 +52,8 @@ LayersView::LayersView(QWidget* parent)
     column->setSpacing(6);
     column->addLayout(top);
     column->addWidget(table_, 1);
+    column->addWidget(empty_, 1);
+    connect(empty_, &RunEmpty::action_requested, this, &LayersView::action_requested);
     connect(copy_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(table_->text()); });
 }
 
@@ -64,21 +68,21 @@ void LayersView::refresh() {
     if (run_ && shown_ == run_->layers_version())
         return;
     const bool planned = run_ && run_->plan();
-    table_->setVisible(planned);
-    copy_->setVisible(planned);
-    if (!planned) {
-        caption_->setText(tr("The layers stand here once the network is built."));
-        return;
-    }
+    for (QWidget* part : std::initializer_list<QWidget*>{caption_, copy_, table_})
+        part->setVisible(planned);
+    empty_->setVisible(!planned);
+    if (!planned)
+        return empty_->show_unbuilt(run_, tr("The layers stand here once the network is built."));
     shown_ = run_->layers_version();
     const auto& rows = run_->plan()->layers;
     table_->set_rows(rows);
     const double total = run_->profiled_milliseconds();
     if (run_->profiled_step() == 0) {
         caption_->setText(is_active(run_->state())
-                              ? tr("As planned. A step is timed layer by layer some seconds after training has begun, "
-                                   "and again every few seconds.")
-                              : tr("As planned: the run has ended before a step was timed layer by layer."));
+                              ? tr("As planned; “–” is not known yet. The tenth step or one soon after it is timed "
+                                   "layer by layer, then one every few seconds.")
+                              : tr("As planned; “–” is not known: the run has ended before its tenth step, from which "
+                                   "on steps are timed layer by layer."));
         return;
     }
     caption_->setText(tr("Step %1, one kernel after the other: %2 ms. Half of it is in the slowest %4 of %3 layers. "

@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "network_canvas.h"
+#include "run_empty.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -15,7 +16,7 @@ namespace espalier {
 NetworkView::NetworkView(QWidget* parent)
     : QWidget(parent), caption_(new QLabel), open_(new QPushButton(tr("Open all"))),
       close_(new QPushButton(tr("Close all"))), fit_(new QPushButton(tr("Fit"))), canvas_(new NetworkCanvas),
-      details_(new QLabel) {
+      details_(new QLabel), empty_(new RunEmpty) {
     caption_->setProperty("tone", "secondary");
     caption_->setWordWrap(true);
     caption_->setObjectName(QStringLiteral("networkCaption"));
@@ -43,6 +44,8 @@ NetworkView::NetworkView(QWidget* parent)
     column->addLayout(top);
     column->addWidget(canvas_, 1);
     column->addWidget(details_);
+    column->addWidget(empty_, 1);
+    connect(empty_, &RunEmpty::action_requested, this, &NetworkView::action_requested);
     connect(open_, &QPushButton::clicked, canvas_, &NetworkCanvas::open_all);
     connect(close_, &QPushButton::clicked, canvas_, &NetworkCanvas::close_all);
     connect(fit_, &QPushButton::clicked, canvas_, &NetworkCanvas::fit);
@@ -59,15 +62,15 @@ void NetworkView::refresh() {
     if (run_ && shown_ == run_->layers_version())
         return;
     const bool known = run_ && run_->plan() && !run_->plan()->nodes.empty();
-    for (QWidget* part : std::initializer_list<QWidget*>{canvas_, open_, close_, fit_, details_})
+    for (QWidget* part : std::initializer_list<QWidget*>{caption_, canvas_, open_, close_, fit_, details_})
         part->setVisible(known);
+    empty_->setVisible(!known);
     if (!known) {
-        caption_->setText(run_ && run_->plan()
-                              ? tr("This run was made by a version that does not tell the network's graph. Resume it, "
-                                   "and it is drawn here.")
-                              : tr("The network is drawn here once it is built."));
         canvas_->set_nodes({});
-        return;
+        if (run_ && run_->plan())
+            return empty_->show_resumable(*run_, tr("This run was made by a version that does not tell the network's "
+                                                    "graph. Resume it, and it is drawn here."));
+        return empty_->show_unbuilt(run_, tr("The network is drawn here once it is built."));
     }
     shown_ = run_->layers_version();
     canvas_->set_nodes(run_->plan()->nodes);

@@ -11,6 +11,7 @@ class QPushButton;
 namespace espalier {
 
 class NetworkCanvas;
+class RunEmpty;
 
 /// The graph of a run's network, and what the selected operation or block takes.
 class NetworkView : public QWidget {
@@ -21,6 +22,9 @@ public:
     void show_run(const RunModel* run);
     /// Takes a newer plan or sample of times in, if there is one.
     void refresh();
+
+signals:
+    void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
 private:
     void tell_selection();
@@ -34,6 +38,7 @@ private:
     QPushButton* fit_;
     NetworkCanvas* canvas_;
     QLabel* details_;
+    RunEmpty* empty_;
 };
 
 } // namespace espalier

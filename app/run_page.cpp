@@ -123,8 +123,9 @@ RunPage::RunPage(QWidget* parent)
     pages_->addWidget(carded(setup_));
     pages_->addWidget(carded(layers_));
     pages_->addWidget(carded(network_));
-    connect(setup_, &SetupView::take_back_requested, this,
-            [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
+    connect(setup_, &SetupView::action_requested, this, &RunPage::action_requested);
+    connect(layers_, &LayersView::action_requested, this, &RunPage::action_requested);
+    connect(network_, &NetworkView::action_requested, this, &RunPage::action_requested);
     pages_->addWidget(results_);
     connect(results_, &ResultsView::action_requested, this, &RunPage::action_requested);
     connect(results_, &ResultsView::curves_wanted, this, [this] { show_tab(live_tab); });
@@ -179,6 +180,7 @@ void RunPage::show_run(RunModel* run) {
     log_->clear_lines();
     planned_ = false;
     changes_seen_ = changes_shown_ = 0;
+    setup_state_.reset();
     band_state_.reset();
     band_->hide();
     layers_->show_run(run);
@@ -322,7 +324,8 @@ void RunPage::fill() {
     fill_header();
     fill_band();
     fill_tiles();
-    if (run_->plan() && (!planned_ || changes_shown_ != run_->changes().size()))
+    const bool planned = run_->plan().has_value(); // or what is said instead depends on the state
+    if (planned ? !planned_ || changes_shown_ != run_->changes().size() : setup_state_ != run_->state())
         fill_setup();
     if (layers_->isVisible())
         layers_->refresh();
@@ -479,6 +482,7 @@ void RunPage::fill_setup() {
     changes_shown_ = run_->changes().size();
     planned_ = run_->plan().has_value();
     if (planned_ && !overview_) // only now it is known whether a GPU trains
+    setup_state_ = run_->state();
         show_curves(*run_, run_->loss.raw, run_->loss.smooth, run_->accuracy.raw, run_->accuracy.smooth);
     plots_->memory()->set_title(run_->on_gpu() ? tr("GPU memory") : tr("Memory"));
     const double limit = run_->plan() ? run_->plan()->limit : 0;

@@ -98,9 +98,10 @@ private:
     std::optional<RunOverview> overview_; ///< drawn in the place of the run's own series
     bool planned_ = false;
     std::optional<RunState> band_state_;
-    std::size_t changes_seen_ = 0;  ///< fallbacks that somebody has read and keeps
-    std::size_t changes_shown_ = 0; ///< in the setup
-    std::size_t band_changes_ = 0;  ///< that nobody has answered
+    std::optional<RunState> setup_state_; ///< that the setup speaks of
+    std::size_t changes_seen_ = 0;        ///< fallbacks that somebody has read and keeps
+    std::size_t changes_shown_ = 0;       ///< in the setup
+    std::size_t band_changes_ = 0;        ///< that nobody has answered
     QString band_reason_;
 };
 

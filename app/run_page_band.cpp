@@ -33,6 +33,12 @@ void RunPage::fill_band() {
         run_->checkpoint()
             ? tr("The last checkpoint is of step %1.").arg(format_count(static_cast<double>(run_->checkpoint()->step)))
             : tr("No checkpoint has been written yet.");
+    const auto saved_before_end = [&] {
+        const auto& checkpoint = *run_->checkpoint();
+        return tr("What it learned is kept: the last checkpoint is of step %1, %2 before the end.")
+            .arg(format_count(static_cast<double>(checkpoint.step)),
+                 format_about(std::max(0.0, run_->newest_time() - checkpoint.time)));
+    };
     const auto offer_undo = [&] {
         if (!run_->undo().empty())
             action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
@@ -58,8 +64,7 @@ void RunPage::fill_band() {
     case RunState::failed:
     case RunState::interrupted: {
         const QString why = !run_->reason().isEmpty() ? run_->reason() : tr("The run ended without saying why.");
-        band_->set_message(StateBand::Tone::fault, why,
-                           run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved);
+        band_->set_message(StateBand::Tone::fault, why, run_->checkpoint() ? saved_before_end() : saved);
         action(tr("Resume"), "play", true, "resume");
         action(tr("Resume in safe mode"), "shield", false, "resume_safe");
         offer_undo();

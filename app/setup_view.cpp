@@ -6,6 +6,7 @@
 #include "format.h"
 #include "json_convert.h"
 #include "notes_panel.h"
+#include "run_empty.h"
 #include "toggle_list.h"
 #include "toggle_words.h"
 #include "words.h"
@@ -66,7 +67,7 @@ std::vector<ToggleList::Item> toggle_items(const RunModel& run) {
 } // namespace
 
 SetupView::SetupView(QWidget* parent)
-    : QWidget(parent), notes_(new NotesPanel), facts_(new QLabel), toggles_(new ToggleList) {
+    : QWidget(parent), notes_(new NotesPanel), facts_(new QLabel), toggles_(new ToggleList), empty_(new RunEmpty) {
     facts_->setWordWrap(true);
     facts_->setTextFormat(Qt::RichText);
     facts_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -80,7 +81,8 @@ SetupView::SetupView(QWidget* parent)
     lines->addWidget(facts_);
     notes_->hide();
     lines->addWidget(toggles_);
-    lines->addStretch(1);
+    lines->addWidget(empty_, 1);
+    lines->addStretch(0);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setObjectName(QStringLiteral("setupScroll"));
@@ -90,17 +92,19 @@ SetupView::SetupView(QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(scroll);
-    connect(toggles_, &ToggleList::take_back_requested, this, &SetupView::take_back_requested);
+    connect(toggles_, &ToggleList::take_back_requested, this,
+            [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
+    connect(empty_, &RunEmpty::action_requested, this, &SetupView::action_requested);
 }
 
 void SetupView::show_run(const RunModel& run) {
     const QString faint = Theme::instance().color(Role::secondary).name();
-    toggles_->setVisible(run.plan().has_value());
-    if (!run.plan()) {
-        facts_->setText(QStringLiteral("<p style='color:%1'>%2</p>")
-                            .arg(faint, tr("What will be trained stands here once the network is built.")));
-        return;
-    }
+    const bool planned = run.plan().has_value();
+    facts_->setVisible(planned);
+    toggles_->setVisible(planned);
+    empty_->setVisible(!planned);
+    if (!planned)
+        return empty_->show_unbuilt(&run, tr("What will be trained stands here once the network is built."));
     const RunModel::Plan& plan = *run.plan();
     QString html = QStringLiteral("<table cellspacing='0'>");
     const auto row = [&](const QString& name, const QString& value) {

@@ -10,6 +10,7 @@ class QLabel;
 namespace espalier {
 
 class NotesPanel;
+class RunEmpty;
 class ToggleList;
 
 /// What is trained and with what: the plan of a run in words, and its toggles, with what the engine has changed.
@@ -22,12 +23,13 @@ public:
     [[nodiscard]] NotesPanel* notes() const { return notes_; } ///< above the facts; hidden at first
 
 signals:
-    void take_back_requested(const QString& rung);
+    void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
 private:
     NotesPanel* notes_;
     QLabel* facts_;
     ToggleList* toggles_;
+    RunEmpty* empty_;
 };
 
 } // namespace espalier

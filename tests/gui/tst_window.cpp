@@ -145,6 +145,9 @@ private slots:
         QVERIFY2(header->text().contains(QStringLiteral(", One-minute demo,")), qPrintable(header->text()));
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
         QVERIFY(driver.wait_for_state(RunState::failed));
+        auto* band = driver.find(QStringLiteral("band"));
+        QTRY_VERIFY2(band->accessibleDescription().contains(QStringLiteral("is of step 378, 2 s before the end")),
+                     qPrintable(band->accessibleDescription()));
         QVERIFY(driver.click(QStringLiteral("band-report")));
         QTRY_VERIFY(
             QApplication::clipboard()->text().contains(QStringLiteral("illegal instruction"))); // its past is there
@@ -190,6 +193,7 @@ private slots:
         auto* band = driver.find(QStringLiteral("band"));
         QTRY_VERIFY(band->isVisible());
         QVERIFY(band->accessibleName().contains(QStringLiteral("not a number")));
+        QCOMPARE(band->accessibleDescription(), QStringLiteral("No checkpoint has been written yet."));
         QVERIFY(driver.find(QStringLiteral("band-resume_safe")));
         for (const char* name : {"pause", "stop", "checkpoint"}) // of a run that trains
             QTRY_VERIFY(!driver.find(QLatin1String(name))->isVisible());
