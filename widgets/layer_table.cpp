@@ -8,15 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace espalier {
 
 namespace {
 
 constexpr int first_number = LayerTable::milliseconds; ///< columns from here on are numbers
-constexpr int least_layer_width = 150;                 // with the others it fits a window of 1280 pixels
-constexpr std::array<int, LayerTable::column_count> layer_column_widths{
-    least_layer_width, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
+/// Words are not cut below theirs: all columns together fit a window of 1280 pixels.
+constexpr std::array<int, LayerTable::column_count> layer_column_widths{150, 102, 136, 114, 64, 64, 84, 60, 70, 88, 62};
+constexpr int cell_padding = 16, head_width = 80; ///< of a column's head, with the arrow of its order
+constexpr std::size_t measured_words = 12;        ///< the longest ones of a column: a supernet has thousands
 
 QString decimals(double value, int digits) { return screen_locale().toString(value, 'f', digits); }
 
@@ -26,7 +28,8 @@ class LayerTable::Model : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    void set_rows(std::vector<LayerRow> rows) {
+    /// Returns whether they are the same layers with other numbers.
+    bool set_rows(std::vector<LayerRow> rows) {
         const bool same = std::ranges::equal(rows, rows_, {}, &LayerRow::layer, &LayerRow::layer);
         if (!same)
             beginResetModel();
@@ -38,6 +41,20 @@ public:
             endResetModel();
         else if (!rows_.empty())
             emit dataChanged(index(0, 0), index(static_cast<int>(rows_.size()) - 1, column_count - 1));
+        return same;
+    }
+    /// Of the words of a column.
+    [[nodiscard]] int widest(int column, const QFontMetrics& metrics) const {
+        std::vector<QString> words;
+        for (const LayerRow& row : rows_)
+            words.push_back(text_of(row, column));
+        const auto measured = std::min(words.size(), measured_words);
+        std::ranges::partial_sort(words, words.begin() + static_cast<std::ptrdiff_t>(measured), std::greater(),
+                                  &QString::size);
+        int width = 0;
+        for (std::size_t i = 0; i < measured; ++i)
+            width = std::max(width, metrics.horizontalAdvance(words[i]));
+        return width;
     }
     [[nodiscard]] int rowCount(const QModelIndex& parent) const override {
         return parent.isValid() ? 0 : static_cast<int>(rows_.size());
@@ -133,6 +150,34 @@ LayerTable::LayerTable(QWidget* parent)
     setAccessibleName(tr("Layers"));
 }
 
-void LayerTable::set_rows(std::vector<LayerRow> rows) { model_->set_rows(std::move(rows)); }
+void LayerTable::set_rows(std::vector<LayerRow> rows) {
+    if (model_->set_rows(std::move(rows)))
+        return;
+    for (int column = 0; column < first_number; ++column)
+        words_[static_cast<std::size_t>(column)] =
+            std::max(head_width, model_->widest(column, fontMetrics()) + cell_padding);
+    share_out(viewport()->width());
+}
+
+/// Words get what they need, if that is there: what is too much goes to the first column, too little cuts the kernels'
+/// names first, for they are the longest. Numbers keep their columns.
+void LayerTable::share_out(int room) {
+    std::array<int, milliseconds> widths{};
+    for (int column = 0; column < column_count; ++column) {
+        const auto at = static_cast<std::size_t>(column);
+        if (column < first_number)
+            widths[at] = words_[at] > 0 ? words_[at] : layer_column_widths[at];
+        room -= column < first_number ? widths[at] : columnWidth(column);
+    }
+    for (int column = first_number - 1; column >= 0; --column) {
+        const auto at = static_cast<std::size_t>(column);
+        const int taken = std::clamp(-room, 0, std::max(0, widths[at] - layer_column_widths[at]));
+        widths[at] -= taken;
+        room += taken;
+    }
+    widths[layer] += std::max(0, room);
+    for (int column = 0; column < first_number; ++column)
+        setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
+}
 
 } // namespace espalier

@@ -3,6 +3,7 @@
 
 #include "sorted_table.h"
 
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -46,12 +47,16 @@ public:
     };
 
     explicit LayerTable(QWidget* parent = nullptr);
-    /// The same layers with other numbers keep selection and scroll position.
+    /// The same layers with other numbers keep selection, scroll position and columns.
     void set_rows(std::vector<LayerRow> rows);
+
+protected:
+    void share_out(int room) override;
 
 private:
     class Model;
     Model* model_;
+    std::array<int, milliseconds> words_{}; ///< pixels that the columns of words need
 };
 
 } // namespace espalier

@@ -87,10 +87,13 @@ void SortedTable::keyPressEvent(QKeyEvent* event) {
 
 void SortedTable::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
-    int others = 0;
+    share_out(viewport()->width());
+}
+
+void SortedTable::share_out(int room) {
     for (int column = 1; column < order_->columnCount(); ++column)
-        others += columnWidth(column);
-    setColumnWidth(0, std::max(least_first_, viewport()->width() - others));
+        room -= columnWidth(column);
+    setColumnWidth(0, std::max(least_first_, room));
 }
 
 } // namespace espalier

@@ -32,12 +32,14 @@ protected:
     [[nodiscard]] QSortFilterProxyModel* order() const { return order_; }
     void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    /// Gives the columns their widths, of which there are so many pixels in all.
+    virtual void share_out(int room);
 
 private:
-    QSortFilterProxyModel* order_;
-    int least_first_;
     void sort_by(int column);
 
+    QSortFilterProxyModel* order_;
+    int least_first_;
 };
 
 } // namespace espalier
