@@ -76,17 +76,35 @@ QString sample_folder(const QTemporaryDir& root, const QString& name,
     return root.filePath(name);
 }
 
-/// The first part of a real run's events, so that it is seen while it trains.
+QList<QByteArray> lines_of(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll().split('\n') : QList<QByteArray>();
+}
+
+double time_of(const QByteArray& line) {
+    const auto event = protocol::parse_line(line.toStdString());
+    return event ? protocol::number_at(*event, "time") : 0;
+}
+
+void write_lines(const QString& path, const QList<QByteArray>& lines) {
+    QFile file(path);
+    if (file.open(QIODevice::WriteOnly))
+        file.write(lines.join('\n') + '\n');
+}
+
+/// The first part of a real run's events, and the times of its layers until then, so that it is seen while it trains.
 QString cut_folder(const QTemporaryDir& root, const QString& run, double share) {
-    QFile from(run + QStringLiteral("/events.jsonl"));
+    QList<QByteArray> events = lines_of(run + QStringLiteral("/events.jsonl")),
+                      layers = lines_of(run + QStringLiteral("/layers.jsonl"));
+    events.resize(static_cast<qsizetype>(static_cast<double>(events.size()) * share));
+    if (events.isEmpty())
+        return run;
+    const double end = time_of(events.back());
+    layers.removeIf([&](const QByteArray& line) { return line.isEmpty() || time_of(line) > end; });
     const QString folder = root.filePath(QDir(run).dirName());
     QDir().mkpath(folder);
-    QFile to(folder + QStringLiteral("/events.jsonl"));
-    if (!from.open(QIODevice::ReadOnly) || !to.open(QIODevice::WriteOnly))
-        return run;
-    const QList<QByteArray> lines = from.readAll().split('\n');
-    for (qsizetype i = 0; i < static_cast<qsizetype>(static_cast<double>(lines.size()) * share); ++i)
-        to.write(lines[i] + '\n');
+    write_lines(folder + QStringLiteral("/events.jsonl"), events);
+    write_lines(folder + QStringLiteral("/layers.jsonl"), layers);
     return folder;
 }
 
@@ -101,6 +119,8 @@ public:
     void each(const QString& name, const std::function<void(MainWindow&)>& prepare, const char* child = nullptr) const {
         for (const auto& [mode, word] : {std::pair{Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}}) {
             Theme::instance().set_mode(mode);
+            if (!child) // no window manager gives it back what a dialog has taken
+                window_.activateWindow();
             prepare(window_);
             wait(400);
             QWidget* widget = child ? window_.findChild<QWidget*>(QLatin1String(child)) : &window_;
@@ -208,6 +228,7 @@ int take_live(MainWindow& window, const Camera& camera, const QString& preset, c
                                           : QString()));
         return 1;
     }
+    window.runs()->rename(run()->path(), preset + QStringLiteral("-1")); // its own has the date in it
     if (seconds <= 0) {
         if (!wait_for([&] { return !is_active(run()->state()); }, 300000))
             return 1;
@@ -343,17 +364,12 @@ int main(int argc, char** argv) {
                 w.show_run(run);
                 w.run_page()->show_tab(1);
             });
-            camera.each(QStringLiteral("deleted"), [&](MainWindow& w) {
-                w.show_gallery();
-                w.runs()->remove(w.runs()->runs().back().id);
-                w.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->setText(QStringLiteral("no such run"));
-            });
-            window.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->clear();
         }
         const auto replayed = [&](const QString& folder, int tab = 0, const char* preset = "quick") {
             return [folder, tab, preset](MainWindow& w) {
-                w.play(std::make_unique<Replay>(folder, 0), folder);
-                w.run_page()->run()->set_name(QDir(folder).dirName(), QLatin1String(preset));
+                const QString name = QDir(folder).dirName(); // the same whenever and wherever it is made
+                w.play(std::make_unique<Replay>(folder, 0), QStringLiteral("/home/ada/espalier/runs/") + name);
+                w.run_page()->run()->set_name(name, QLatin1String(preset));
                 w.run_page()->show_tab(tab);
                 wait(300);
             };
@@ -377,6 +393,12 @@ int main(int argc, char** argv) {
                 w.show_comparison(paths);
             wait(1500);
         });
+        if (!parser.isSet(engine_option)) // last: it is offered to undo it for a while
+            camera.each(QStringLiteral("deleted"), [&](MainWindow& w) {
+                w.show_gallery();
+                w.runs()->remove(w.runs()->runs().back().id);
+                w.findChild<QLineEdit*>(QStringLiteral("searchRuns"))->setText(QStringLiteral("no such run"));
+            });
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -198,8 +198,8 @@ private:
     }
     void add_headers_and_bands() {
         title(QStringLiteral("Headers and bands"));
-        for (const RunState state : {RunState::preparing, RunState::running, RunState::paused, RunState::finished,
-                                     RunState::stopped, RunState::failed, RunState::interrupted}) {
+        for (const RunState state : {RunState::queued, RunState::preparing, RunState::running, RunState::paused,
+                                     RunState::finished, RunState::stopped, RunState::failed, RunState::interrupted}) {
             auto* header = new ProgressHeader;
             header->set_name(QStringLiteral("flowers-12"), QStringLiteral("Train small"));
             header->set_state(state);
@@ -333,7 +333,10 @@ private:
         panel->set_findings({{QStringLiteral("check"), Role::good, QStringLiteral("4,537 images read")},
                              {QStringLiteral("warning"), Role::attention,
                               QStringLiteral("3 cannot be read and are skipped:\nrose/0412.jpg (half a file)")}});
-        panel->setMinimumHeight(180);
+        QImage thumbnail(28, 28, QImage::Format_RGB888);
+        thumbnail.fill(Theme::instance().color(Role::series2));
+        panel->set_images(QStringLiteral("24 of 4,540 images"), std::vector<QImage>(24, thumbnail));
+        panel->setMinimumHeight(300);
         right->addWidget(panel);
     }
     void add_lists() {
