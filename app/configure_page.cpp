@@ -112,7 +112,7 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     auto* padding = new QWidget;
     padding->setProperty("clear", true);
     auto* padding_column = new QVBoxLayout(padding);
-    padding_column->setContentsMargins(16, 14, 10, 14);
+    padding_column->setContentsMargins(14, 14, 10, 14); // 16 with the borders
     padding_column->addWidget(form_);
     scroll->setWidget(padding);
     auto* form_column = new QVBoxLayout(form_card);

@@ -17,7 +17,7 @@ namespace espalier {
 namespace {
 
 constexpr int icon_side = 16, dot_side = 8;
-constexpr int heading_inset = 12, name_inset = 34; ///< as the style sheet's menus: of the text, behind a check mark
+constexpr int heading_inset = 12, name_inset = 32; ///< as the style sheet's menus: of the text, behind a check mark
 constexpr int reason_width = 280;
 
 /// Filled: connected. A ring: not.

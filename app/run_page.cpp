@@ -29,6 +29,7 @@ namespace {
 
 constexpr int log_budget_ms = 5; ///< of a tick
 constexpr int page_smoothing_ms = 15;
+constexpr int card_inset = 15; ///< 16 with the border
 
 /// Which way the mean of a series moved over the last tenth of the run; nothing if it hardly did.
 int direction(const MetricSeries& series) {
@@ -111,16 +112,16 @@ RunPage::RunPage(QWidget* parent)
     live_column->setSpacing(8);
     live_column->addWidget(plots_, 1);
     live_column->addWidget(timeline_);
-    const auto carded = [](QWidget* inner) {
+    const auto carded = [](QWidget* inner, int left = card_inset) {
         auto* card = new QFrame;
         card->setProperty("card", true);
         auto* column = new QVBoxLayout(card);
-        column->setContentsMargins(12, 10, 6, 8);
+        column->setContentsMargins(left, 10, 6, 8);
         column->addWidget(inner);
         return card;
     };
     pages_->addWidget(live);
-    pages_->addWidget(carded(setup_));
+    pages_->addWidget(carded(setup_, card_inset - 1)); // which has a border, too
     pages_->addWidget(carded(layers_));
     pages_->addWidget(carded(network_));
     connect(setup_, &SetupView::action_requested, this, &RunPage::action_requested);
@@ -179,8 +180,8 @@ void RunPage::show_run(RunModel* run) {
     log_shown_ = markers_shown_ = 0;
     log_->clear_lines();
     planned_ = false;
-    changes_seen_ = changes_shown_ = 0;
     setup_state_.reset();
+    changes_seen_ = changes_shown_ = 0;
     band_state_.reset();
     band_->hide();
     layers_->show_run(run);
@@ -481,8 +482,8 @@ void RunPage::fill_setup() {
         return;
     changes_shown_ = run_->changes().size();
     planned_ = run_->plan().has_value();
-    if (planned_ && !overview_) // only now it is known whether a GPU trains
     setup_state_ = run_->state();
+    if (planned_ && !overview_) // only now it is known whether a GPU trains
         show_curves(*run_, run_->loss.raw, run_->loss.smooth, run_->accuracy.raw, run_->accuracy.smooth);
     plots_->memory()->set_title(run_->on_gpu() ? tr("GPU memory") : tr("Memory"));
     const double limit = run_->plan() ? run_->plan()->limit : 0;

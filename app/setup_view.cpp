@@ -21,7 +21,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int words_width = 178; // its values stand under those of the notes, and over those of the toggles
+constexpr int words_width = 176; // its values stand under those of the notes, and over those of the toggles
 
 QString value_words(const Json& value) {
     if (value.is_boolean())
@@ -110,7 +110,7 @@ void SetupView::show_run(const RunModel& run) {
     const auto row = [&](const QString& name, const QString& value) {
         if (!value.isEmpty())
             html += QStringLiteral("<tr><td style='color:%1;%2' width='%3'>%4</td><td style='%2'>%5</td></tr>")
-                        .arg(faint, QStringLiteral("padding: 4px 3px"), QString::number(words_width),
+                        .arg(faint, QStringLiteral("padding: 4px 0px"), QString::number(words_width),
                              name.toHtmlEscaped(), value.toHtmlEscaped());
     };
     row(tr("Parameters"), format_count(plan.parameters));

@@ -8,12 +8,28 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QPainter>
 #include <QPushButton>
 #include <QToolButton>
 
 namespace espalier {
 
 namespace {
+
+/// A button with a menu below it, which its arrow tells.
+class MenuButton : public QPushButton {
+public:
+    MenuButton() { setProperty("kind", "menu"); }
+
+protected:
+    void paintEvent(QPaintEvent* event) override {
+        QPushButton::paintEvent(event);
+        QPainter painter(this);
+        Theme::instance()
+            .icon(QStringLiteral("chevron-down"))
+            .paint(&painter, QRect(width() - 26, (height() - 14) / 2, 14, 14));
+    }
+};
 
 void press(QPushButton* button) {
     if (button->isVisible() && button->isEnabled())
@@ -23,7 +39,7 @@ void press(QPushButton* button) {
 } // namespace
 
 ToolBar::ToolBar(QWidget* parent)
-    : QWidget(parent), machine_(new QPushButton), pause_(new QPushButton), stop_(new QPushButton(tr("Stop"))),
+    : QWidget(parent), machine_(new MenuButton), pause_(new QPushButton), stop_(new QPushButton(tr("Stop"))),
       checkpoint_(new QPushButton(tr("Checkpoint"))), safe_(new ToggleSwitch(tr("Safe mode"))), shield_(new QLabel),
       menu_(new QToolButton) {
     setObjectName(QStringLiteral("toolBar"));
@@ -84,8 +100,7 @@ void ToolBar::paint_pause() {
 }
 
 void ToolBar::set_machine(const QString& name, const QString& device) {
-    machine_->setText((device.isEmpty() ? name : QStringLiteral("%1 · %2").arg(shortened(device), name)) +
-                      QStringLiteral(" ▾"));
+    machine_->setText(device.isEmpty() ? name : QStringLiteral("%1 · %2").arg(shortened(device), name));
     machine_->setToolTip(device);
 }
 

@@ -27,10 +27,10 @@ NotesPanel::NotesPanel(QWidget* parent) : QWidget(parent), tags_(new QLineEdit),
     notes_->setTabChangesFocus(true);
     notes_->setFixedHeight(notes_height);
     auto* grid = new QGridLayout(this);
-    grid->setContentsMargins(3, 0, 0, 0);
+    grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(8);
     grid->setVerticalSpacing(8);
-    grid->setColumnMinimumWidth(0, 170); // the facts below it have their words there
+    grid->setColumnMinimumWidth(0, 168); // the facts below it have their words there
     grid->setColumnStretch(1, 1);
     int row = 0;
     for (const auto& [word, editor] : {std::pair<QString, QWidget*>{tr("Tags"), tags_}, {tr("Notes"), notes_}}) {

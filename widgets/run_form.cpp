@@ -26,7 +26,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int label_width = 150;
+constexpr int label_width = 152;
 constexpr int editor_width = 220;
 
 /// The dot of a changed field: a button that is nothing to see until there is something to take back.

@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int title_width = 170;
+constexpr int title_width = 168;
 constexpr int value_width = 64;
 
 QLabel* text_label(const QString& text, const char* tone) {
@@ -35,7 +35,7 @@ void ToggleList::set_items(const std::vector<Item>& items) {
     delete content_;
     content_ = new QWidget;
     auto* grid = new QGridLayout(content_);
-    grid->setContentsMargins(3, 0, 0, 0);
+    grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(8);
     grid->setVerticalSpacing(6);
     grid->setColumnMinimumWidth(0, title_width);

@@ -11,6 +11,7 @@ namespace espalier {
 namespace {
 constexpr QSize track(28, 16);
 constexpr int gap = 8;
+constexpr int words_inset = 3;
 } // namespace
 
 ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButton(parent) {
@@ -22,8 +23,8 @@ ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButt
 }
 
 QSize ToggleSwitch::sizeHint() const {
-    const int words = text().isEmpty() ? 0 : fontMetrics().horizontalAdvance(text()) + gap;
-    return {words + track.width() + 6, 26};
+    const int words = text().isEmpty() ? 0 : words_inset + fontMetrics().horizontalAdvance(text()) + gap;
+    return {words + track.width(), 26};
 }
 
 void ToggleSwitch::paintEvent(QPaintEvent*) {
@@ -31,12 +32,16 @@ void ToggleSwitch::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(theme.color(isEnabled() ? Role::secondary : Role::hint));
-    painter.drawText(rect().adjusted(3, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
-    const QRectF box(width() - track.width() - 3, (height() - track.height()) / 2.0, track.width(), track.height());
-    painter.setPen(hasFocus() ? QPen(theme.color(Role::accent), 2) : QPen(Qt::NoPen));
+    painter.drawText(rect().adjusted(words_inset, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+    const QRectF box(width() - track.width(), (height() - track.height()) / 2.0, track.width(), track.height());
+    painter.setPen(Qt::NoPen);
     painter.setBrush(theme.color(isChecked() ? (isEnabled() ? Role::accent : Role::hint) : Role::border));
     painter.drawRoundedRect(box, box.height() / 2, box.height() / 2);
-    painter.setPen(Qt::NoPen);
+    if (hasFocus()) {
+        painter.setPen(QPen(theme.color(isChecked() ? Role::text : Role::accent), 2));
+        painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), box.height() / 2 - 1, box.height() / 2 - 1);
+        painter.setPen(Qt::NoPen);
+    }
     painter.setBrush(theme.color(Role::panel));
     const double radius = box.height() / 2 - 2;
     const double x = isChecked() ? box.right() - radius - 2 : box.left() + radius + 2;

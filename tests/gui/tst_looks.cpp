@@ -18,6 +18,8 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QSet>
 #include <QStyle>
 #include <QStyleOption>
 #include <QTemporaryDir>
@@ -100,6 +102,20 @@ private slots:
             QVERIFY(contrast(theme.color(series), theme.color(Role::panel)) >= 3);
         QVERIFY(!qApp->styleSheet().contains(QLatin1Char('@')));
         QCOMPARE(QApplication::palette().color(QPalette::WindowText), theme.color(Role::text));
+    }
+
+    void there_are_few_sizes_of_text() {
+        static const QRegularExpression size(QStringLiteral("font-size: ([0-9]+)px"));
+        static const QSet<int> sizes{11, 13, 15, 17, 20}; // as Theme::font() has them
+        int found = 0;
+        for (auto each = size.globalMatch(qApp->styleSheet()); each.hasNext(); ++found) {
+            const auto one = each.next();
+            QVERIFY2(sizes.contains(one.captured(1).toInt()), qPrintable(one.captured(0)));
+        }
+        QVERIFY(found > 3);
+        for (const TextSize one :
+             {TextSize::small, TextSize::normal, TextSize::heading, TextSize::title, TextSize::value})
+            QVERIFY(sizes.contains(Theme::instance().font(one).pixelSize()));
     }
 
     void system_mode_follows_the_system() {

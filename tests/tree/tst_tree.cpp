@@ -80,6 +80,7 @@ private Q_SLOTS:
     void only_the_backends_include_their_libraries();
     void widgets_and_app_include_no_engine();
     void the_window_never_waits();
+    void looks_stand_in_the_theme_alone();
     void every_file_names_its_licence();
     void tests_that_are_named_exist();
 };
@@ -153,6 +154,20 @@ void TestTree::the_window_never_waits() {
             if (waits.match(code).hasMatch() && !allowed)
                 wrong.append(source.path + ": " + line.trimmed());
         }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+/// Colours and sizes of text are resources/theme's: what is drawn by hand asks Theme for them.
+void TestTree::looks_stand_in_the_theme_alone() {
+    static const QRegularExpression styled(
+        "setStyleSheet|setPixelSize|setPointSize|QColor\\(\\s*[\"0-9]|\\bqRgb|\"#[0-9a-fA-F]{6}|font-size|"
+        "Qt::(white|black|red|green|blue|cyan|magenta|yellow|gray|darkGray|lightGray|dark[A-Z]\\w+)\\b");
+    static const QSet<QString> may{"widgets/theme.cpp", "widgets/color.cpp"};
+    QStringList wrong;
+    for (const auto& source : sources({"widgets", "app"}))
+        for (const auto& line : source.lines)
+            if (styled.match(line.section("//", 0, 0)).hasMatch() && !may.contains(source.path))
+                wrong.append(source.path + ": " + line.trimmed());
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
 }
 
