@@ -647,6 +647,78 @@
         <source>processor</source>
         <translation>处理器</translation>
     </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Rename, delete a run of the list</source>
+        <translation>重命名、删除列表中的运行</translation>
+    </message>
+    <message>
+        <source>Zoom, move and fit a plot or network that has the focus</source>
+        <translation>缩放、移动、适配有焦点的图或网络</translation>
+    </message>
+    <message>
+        <source>Move the crosshair of a plot</source>
+        <translation>移动图中的十字线</translation>
+    </message>
+    <message>
+        <source>Go to the marker before or behind it, Enter: take it back</source>
+        <translation>跳到前一个或后一个标记，回车：撤回</translation>
+    </message>
+    <message>
+        <source>Sort a table by the column of the cell, copy its rows</source>
+        <translation>按当前单元格所在列排序表格、复制其行</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>A studio for training image networks, over an engine of its own.</source>
+        <translation>训练图像网络的工作室，使用自有引擎。</translation>
+    </message>
+    <message>
+        <source>Engine: none answers</source>
+        <translation>引擎：没有应答</translation>
+    </message>
+    <message>
+        <source>Engine: %1</source>
+        <translation>引擎：%1</translation>
+    </message>
+    <message>
+        <source>Qt %1</source>
+        <translation>Qt %1</translation>
+    </message>
+    <message>
+        <source>The window is free software under the GNU General Public License, version 3 or later; the engine is under the Apache License 2.0. There is no warranty.</source>
+        <translation>窗口是自由软件，采用 GNU 通用公共许可证第 3 版或更高版本；引擎采用 Apache 许可证 2.0。不提供任何担保。</translation>
+    </message>
+    <message>
+        <source>Espalier %1</source>
+        <translation>Espalier %1</translation>
+    </message>
+    <message>
+        <source>An NVIDIA card of compute capability 7.5 or newer: GTX 16, RTX 20 and all later ones.</source>
+        <translation>计算能力 7.5 或更高的 NVIDIA 显卡：GTX 16、RTX 20 及之后的所有型号。</translation>
+    </message>
+    <message>
+        <source>Its driver, release 580 or newer: on Ubuntu “Additional Drivers” or, in a terminal, %1; then restart.</source>
+        <translation>其驱动程序，580 或更高版本：在 Ubuntu 中用“附加驱动”，或在终端中执行 %1；然后重新启动。</translation>
+    </message>
+    <message>
+        <source>The package espalier-cuda of the same version as this program.</source>
+        <translation>与本程序版本相同的软件包 espalier-cuda。</translation>
+    </message>
+    <message>
+        <source>What is found says %1 in a terminal. Without a GPU everything works as well, only slower.</source>
+        <translation>在终端中执行 %1 可查看找到了什么。没有 GPU 也能完成一切，只是较慢。</translation>
+    </message>
+    <message>
+        <source>To train on a GPU</source>
+        <translation>在 GPU 上训练</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -1276,16 +1348,16 @@
         <translation>网络建好后在这里列出各层。</translation>
     </message>
     <message>
-        <source>As planned. A step is timed layer by layer some seconds after training has begun, and again every few seconds.</source>
-        <translation>按计划值。训练开始几秒后会逐层计时一步，之后每隔几秒重复。</translation>
-    </message>
-    <message>
-        <source>As planned: the run has ended before a step was timed layer by layer.</source>
-        <translation>按计划值：运行在逐层计时之前就已结束。</translation>
-    </message>
-    <message>
         <source>Step %1, one kernel after the other: %2 ms. Half of it is in the slowest %4 of %3 layers. A click on a column&apos;s head sorts.</source>
         <translation>第 %1 步，内核逐个执行：%2 ms。%3 层中最慢的 %4 层占一半。单击列标题可排序。</translation>
+    </message>
+    <message>
+        <source>As planned; “–” is not known yet. The tenth step or one soon after it is timed layer by layer, then one every few seconds.</source>
+        <translation>按计划值；“–”表示尚不知道。第十步或其后不久的一步会逐层计时，之后每隔几秒一次。</translation>
+    </message>
+    <message>
+        <source>As planned; “–” is not known: the run has ended before its tenth step, from which on steps are timed layer by layer.</source>
+        <translation>按计划值；“–”表示不知道：运行在第十步之前就已结束，从第十步起才会逐层计时。</translation>
     </message>
 </context>
 <context>
@@ -1598,6 +1670,22 @@ A click offers to take it back.</source>
         <source>Language of the system</source>
         <translation>跟随系统语言</translation>
     </message>
+    <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>To train on a GPU</source>
+        <translation>在 GPU 上训练</translation>
+    </message>
+    <message>
+        <source>About Espalier</source>
+        <translation>关于 Espalier</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MainWindow</name>
@@ -1688,6 +1776,25 @@ A click offers to take it back.</source>
     <message>
         <source>To have %1 predicted, wait for the first checkpoint of this run, or open a finished one.</source>
         <translation>要预测 %1，请等待此运行的第一个检查点，或打开一个已完成的运行。</translation>
+    </message>
+    <message>
+        <source>Training on the processor: %1</source>
+        <translation>在处理器上训练：%1</translation>
+    </message>
+    <message>
+        <source>The presets stand here once the engine answers.</source>
+        <translation>引擎应答后，预设会显示在这里。</translation>
+    </message>
+</context>
+<context>
+    <name>espalier::MetricTile</name>
+    <message>
+        <source>falling</source>
+        <translation>下降</translation>
+    </message>
+    <message>
+        <source>rising</source>
+        <translation>上升</translation>
     </message>
 </context>
 <context>
@@ -2099,6 +2206,14 @@ A click offers to take it back.</source>
         <source>start small, add branches while it learns</source>
         <translation>从小开始，边学边长出分支</translation>
     </message>
+    <message>
+        <source>How</source>
+        <translation>如何解决</translation>
+    </message>
+    <message>
+        <source>What it takes to train on a GPU</source>
+        <translation>在 GPU 上训练需要什么</translation>
+    </message>
 </context>
 <context>
     <name>espalier::PresetList</name>
@@ -2392,6 +2507,25 @@ A click offers to take it back.</source>
     <message>
         <source>Name of the run</source>
         <translation>运行名称</translation>
+    </message>
+</context>
+<context>
+    <name>espalier::RunEmpty</name>
+    <message>
+        <source>The run waits in the queue: its network is built when it begins.</source>
+        <translation>运行正在队列中等待：开始时才会构建其网络。</translation>
+    </message>
+    <message>
+        <source>Begin now</source>
+        <translation>立即开始</translation>
+    </message>
+    <message>
+        <source>The run ended before its network was built. Resume it, and it begins anew.</source>
+        <translation>运行在构建网络之前就已结束。继续它即可重新开始。</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
     </message>
 </context>
 <context>
@@ -2886,10 +3020,6 @@ A click offers to take it back.</source>
         <translation>运行已结束，但没有说明原因。</translation>
     </message>
     <message>
-        <source>What it learned is kept. %1</source>
-        <translation>已学到的内容保留着。%1</translation>
-    </message>
-    <message>
         <source>Resume in safe mode</source>
         <translation>以安全模式继续</translation>
     </message>
@@ -2948,6 +3078,10 @@ A click offers to take it back.</source>
     <message>
         <source>Keep it</source>
         <translation>保留</translation>
+    </message>
+    <message>
+        <source>What it learned is kept: the last checkpoint is of step %1, %2 before the end.</source>
+        <translation>已学到的内容保留着：最近的检查点来自第 %1 步，在结束前 %2。</translation>
     </message>
 </context>
 <context>
@@ -3450,6 +3584,22 @@ A click offers to take it back.</source>
     <message>
         <source>The run&apos;s folder, %1, was removed or renamed while the run trained.</source>
         <translation>运行的文件夹 %1 在训练期间被删除或改名。</translation>
+    </message>
+    <message>
+        <source>No NVIDIA driver is installed.</source>
+        <translation>没有安装 NVIDIA 驱动程序。</translation>
+    </message>
+    <message>
+        <source>There is no NVIDIA GPU in this machine, or its driver is not loaded.</source>
+        <translation>本机没有 NVIDIA GPU，或其驱动程序未加载。</translation>
+    </message>
+    <message>
+        <source>The NVIDIA driver was updated and not loaded anew: restart the machine (CUDA error 803).</source>
+        <translation>NVIDIA 驱动程序已更新但未重新加载：请重新启动本机（CUDA 错误 803）。</translation>
+    </message>
+    <message>
+        <source>The NVIDIA driver is too old: it serves CUDA %1, and CUDA %2 (driver 580 or newer) is needed.</source>
+        <translation>NVIDIA 驱动程序太旧：它支持 CUDA %1，而需要 CUDA %2（580 或更高版本的驱动程序）。</translation>
     </message>
 </context>
 <context>
