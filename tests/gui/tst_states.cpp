@@ -107,7 +107,7 @@ private slots:
     }
 
     void nothing_moves_as_numbers_change() {
-        WindowDriver driver(engine, {QStringLiteral("--gpu"), QStringLiteral("--pace"), QStringLiteral("9")});
+        WindowDriver driver(engine, {QStringLiteral("--gpu")});
         QVERIFY(begin(driver));
         for (const int tab : {0, 1, 2, 3}) {
             driver.window->run_page()->show_tab(tab);
@@ -123,7 +123,7 @@ private slots:
             const auto widths = columns();
             const auto* strip = driver.window->findChild<StatusStrip*>();
             const QString said = strip->text() + tile(driver, "Loss");
-            QVERIFY(driver.wait_for_step(driver.run()->step() + 80));
+            QVERIFY(driver.wait_for_step(driver.run()->step() + 60));
             QTRY_VERIFY(strip->text() + tile(driver, "Loss") != said); // the numbers are others
             QCOMPARE(moved(before, places(driver.window.get())), QString());
             QCOMPARE(columns(), widths);
