@@ -316,13 +316,19 @@ private slots:
         auto* details = view.findChild<QLabel*>("networkDetails");
         auto* canvas = view.findChild<NetworkCanvas*>();
         view.show_run(nullptr);
-        QVERIFY(caption->text().contains("once it is built"));
+        const auto* empty = view.findChild<QLabel*>("emptyWords");
+        QVERIFY(empty->isVisible() && empty->text().contains("once it is built"));
         QVERIFY(!canvas->isVisible());
 
         RunModel old(QStringLiteral("/runs/old"));
         old.apply(read_event(protocol::make_event("plan")));
         view.show_run(&old);
-        QVERIFY2(caption->text().contains("does not tell"), qPrintable(caption->text()));
+        QVERIFY2(empty->text().contains("does not tell"), qPrintable(empty->text()));
+        const auto* resume = view.findChild<QPushButton*>("emptyResume");
+        QVERIFY(!resume->isVisible());
+        old.close(); // then it can be resumed
+        view.refresh();
+        QVERIFY(resume->isVisible() && !caption->isVisible());
 
         RunModel model(QStringLiteral("/runs/a"));
         Json event = protocol::make_event("plan");
@@ -333,6 +339,7 @@ private slots:
               {{{"layer", "blocks.3.conv1"}, {"kind", "conv2d"}, {"kernel", "winograd"}, {"memory", 1 << 20}}}}});
         model.apply(read_event(event));
         view.show_run(&model);
+        QVERIFY(!empty->isVisible());
         QVERIFY2(caption->text().contains("272,474 parameters"), qPrintable(caption->text()));
         QVERIFY(canvas->isVisible());
         QTest::mouseClick(view.findChild<QPushButton*>("openBlocks"), Qt::LeftButton);
