@@ -26,7 +26,7 @@ namespace espalier {
 class Supervisor {
 public:
     struct Settings {
-        Program worker; ///< by default this program with `worker RUN_DIR`
+        ChildProgram worker; ///< by default this program with `worker RUN_DIR`
         WorkerProcess::Patience patience;
         RestartPolicy::Limits restarts;
         ProgressWatch::Seconds stillness{60};
