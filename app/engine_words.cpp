@@ -61,6 +61,7 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "Checkpoints can be written again."),
     // why it is not the GPU
     QT_TRANSLATE_NOOP("espalier::engine", "No NVIDIA driver is installed."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The engine for NVIDIA GPUs is not installed (%1)."),
     QT_TRANSLATE_NOOP("espalier::engine", "There is no NVIDIA GPU in this machine, or its driver is not loaded."),
     QT_TRANSLATE_NOOP("espalier::engine",
                       "The NVIDIA driver was updated and not loaded anew: restart the machine (CUDA error 803)."),

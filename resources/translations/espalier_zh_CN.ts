@@ -3601,6 +3601,10 @@ A click offers to take it back.</source>
         <source>The NVIDIA driver is too old: it serves CUDA %1, and CUDA %2 (driver 580 or newer) is needed.</source>
         <translation>NVIDIA 驱动程序太旧：它支持 CUDA %1，而需要 CUDA %2（580 或更高版本的驱动程序）。</translation>
     </message>
+    <message>
+        <source>The engine for NVIDIA GPUs is not installed (%1).</source>
+        <translation>没有安装用于 NVIDIA GPU 的引擎（%1）。</translation>
+    </message>
 </context>
 <context>
     <name>main</name>
