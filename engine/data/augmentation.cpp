@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/augmentation.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/hash_random.h"
 
@@ -12,10 +13,16 @@ ImageTransform::ImageTransform(ImageShape shape, const ChannelStatistics& statis
                                std::uint64_t seed)
     : shape_(shape), augmentation_(augmentation), seed_(seed) {
     const auto side = std::min(shape.height, shape.width);
-    if (augmentation.crop < 0 || augmentation.crop >= side)
-        throw ConfigError("augmentation.crop must be 0 to " + std::to_string(side - 1) + " for images of " +
-                          shape.text() + ", but is " + std::to_string(augmentation.crop) + ". Set augmentation.crop=" +
-                          std::to_string(std::clamp<std::int64_t>(augmentation.crop, 0, side - 1)) + ".");
+    if (augmentation.crop < 0)
+        throw ConfigError("augmentation.crop is " + std::to_string(augmentation.crop) +
+                          ", but a number of pixels was expected. Set augmentation.crop=0 for no cropping.");
+    if (augmentation.crop >= side)
+        throw ConfigError("augmentation.crop is " + std::to_string(augmentation.crop) + ", but images of " +
+                          shape.text() +
+                          (side == 1 ? std::string(" leave no room to crop.")
+                                     : " can be moved by " + counted(side - 1, "pixel") +
+                                           " at most: further, nothing of them would be left.") +
+                          " Set augmentation.crop=" + std::to_string(side - 1) + ".");
     if (statistics.mean.size() != static_cast<std::size_t>(shape.channels) ||
         statistics.deviation.size() != statistics.mean.size())
         throw ConfigError("Images of " + shape.text() + " need " + std::to_string(shape.channels) +

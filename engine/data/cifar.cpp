@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/cifar.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/readable_text.h"
 
@@ -68,7 +69,7 @@ MemoryPart read_cifar_file(ByteSource& source, const std::string& name, std::siz
         const auto label = record[label_bytes - 1];
         if (label >= classes)
             throw DataError("'" + name + "' has label " + std::to_string(label) + " at index " + std::to_string(index) +
-                            ", but there are " + std::to_string(classes) + " classes, 0 to " +
+                            ", but there are " + counted(classes, "class", "classes") + ", 0 to " +
                             std::to_string(classes - 1) + ". Is it a file of the binary CIFAR format?");
         part.labels.push_back(label);
         part.pixels.insert(part.pixels.end(), record.begin() + static_cast<std::ptrdiff_t>(label_bytes), record.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/file_listing.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/byte_source.h"
 #include "data/readable_text.h"
@@ -73,14 +74,16 @@ public:
     void pass_over_unclassed(std::size_t count) { unclassed_ += count; }
 
     void tell() {
-        const auto remark = [&](std::size_t count, const std::string& what) {
+        const auto remark = [&](std::size_t count, const std::string& of_one, const std::string& of_many) {
             if (count > 0)
-                listing_.remarks.push_back(std::to_string(count) + " " + what);
+                listing_.remarks.push_back(counted(count, of_one, of_many));
         };
-        remark(left_behind_, "hidden files or folders and leftovers of the system (such as ._a.jpg, Thumbs.db) were "
-                             "passed over.");
-        remark(unclassed_, "images lie beside the folders of the classes and were passed over.");
-        remark(visited_twice_, "folders were reached a second time, through a link, and passed over.");
+        remark(left_behind_, "hidden file or leftover of the system (such as ._a.jpg, Thumbs.db) was passed over.",
+               "hidden files or folders and leftovers of the system (such as ._a.jpg, Thumbs.db) were passed over.");
+        remark(unclassed_, "image lies beside the folders of the classes and was passed over.",
+               "images lie beside the folders of the classes and were passed over.");
+        remark(visited_twice_, "folder was reached a second time, through a link, and passed over.",
+               "folders were reached a second time, through a link, and passed over.");
         std::size_t others = 0;
         std::string ends;
         for (const auto& [end, count] : other_files_) {
@@ -88,7 +91,8 @@ public:
             if (ends.size() < 60)
                 ends += (ends.empty() ? "" : ", ") + (end.empty() ? std::string("without an extension") : end);
         }
-        remark(others, "files are no images by their names (" + ends + ") and were passed over.");
+        remark(others, "file is no image by its name (" + ends + ") and was passed over.",
+               "files are no images by their names (" + ends + ") and were passed over.");
     }
 
 private:
@@ -149,8 +153,8 @@ ClassFolders find_classes(const fs::path& folder, Walk& walk, FileListing& listi
         classes[0] = top.folders;
         if (classes[0].empty())
             throw DataError("'" + folder.string() + "' holds no folders of classes, but " +
-                            std::to_string(top.images.size()) +
-                            " images. A folder for each class was expected: FOLDER/CLASS/IMAGE, or "
+                            counted(top.images.size(), "image") +
+                            ". A folder for each class was expected: FOLDER/CLASS/IMAGE, or "
                             "FOLDER/train/CLASS/IMAGE with val and test beside train.");
         return classes;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/idx.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/file_content.h"
 #include "data/readable_text.h"
@@ -29,7 +30,7 @@ std::vector<std::int64_t> read_header(ByteSource& source, const std::string& nam
         throw DataError("'" + name + "' holds elements of IDX type " + std::to_string(bytes[2]) +
                         ", but only type 8 (unsigned bytes) can be read.");
     if (bytes[3] != rank)
-        throw DataError("'" + name + "' holds an array of " + std::to_string(bytes[3]) + " dimensions, but " +
+        throw DataError("'" + name + "' holds an array of " + counted(bytes[3], "dimension") + ", but " +
                         std::to_string(rank) +
                         (rank == 1 ? " was expected (one label an image)." : " were expected (count, height, width)."));
     bytes.resize(4 * rank);
@@ -95,9 +96,9 @@ MemoryPart read_idx_pair(IdxPair pair, std::size_t classes, std::vector<BadFile>
     auto labels = read_idx(*pair.labels, pair.labels_name, 1);
     auto images = read_idx(*pair.images, pair.images_name, 3);
     if (images.extents[0] != labels.extents[0])
-        throw DataError("'" + pair.images_name + "' holds " + std::to_string(images.extents[0]) + " images, but '" +
-                        pair.labels_name + "' " + std::to_string(labels.extents[0]) +
-                        " labels. They do not belong together.");
+        throw DataError("'" + pair.images_name + "' holds " + counted(images.extents[0], "image") + ", but '" +
+                        pair.labels_name + "' " + counted(labels.extents[0], "label") +
+                        ". They do not belong together.");
 
     MemoryPart part;
     part.image = {1, images.extents[1], images.extents[2]};
@@ -111,7 +112,7 @@ MemoryPart read_idx_pair(IdxPair pair, std::size_t classes, std::vector<BadFile>
     for (std::size_t i = 0; i < labels.values.size(); ++i) {
         if (wrong(labels.values[i])) {
             const auto reason = "label " + std::to_string(labels.values[i]) + " at index " + std::to_string(i) +
-                                ", but there are " + std::to_string(classes) + " classes, 0 to " +
+                                ", but there are " + counted(classes, "class", "classes") + ", 0 to " +
                                 std::to_string(classes - 1);
             if (!bad)
                 throw DataError(

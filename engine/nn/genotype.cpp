@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/genotype.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "nn/cell.h"
 
@@ -81,8 +82,8 @@ std::vector<GenotypeEdge> derive_cell(const std::vector<float>& alpha, const std
         std::vector<Choice> choices;
         for (std::int64_t from = 0; from < node + 2; ++from, ++edge) {
             if ((edge + 1) * ops.size() > alpha.size()) {
-                throw ConfigError("A table of " + std::to_string(alpha.size()) + " alphas does not fit cells with " +
-                                  std::to_string(ops.size()) + " operations an edge.");
+                throw ConfigError("A table of " + counted(alpha.size(), "alpha") + " does not fit cells with " +
+                                  counted(ops.size(), "operation") + " an edge.");
             }
             const auto [best, weight] = best_operation(&alpha[edge * ops.size()], ops);
             choices.push_back({weight, {ops[best], from}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/precision.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "train/network_session.h"
 
@@ -50,7 +51,7 @@ std::vector<double> losses_in(const std::string& precision, Backend& backend, Ru
 
 std::string self_test_fault(const std::vector<double>& losses, const std::vector<double>& exact) {
     if (losses.size() != exact.size())
-        return "it took " + std::to_string(losses.size()) + " updates of a self-test, and fp32 " +
+        return "it took " + counted(losses.size(), "update") + " of a self-test, and fp32 " +
                std::to_string(exact.size()) + ".";
     for (std::size_t i = 0; i < losses.size(); ++i) {
         std::ostringstream text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/resume.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ void check_belongs(const CheckpointInfo& info, const std::filesystem::path& file
         throw CheckpointError("The checkpoint " + file.string() + " cannot be used here: " + why);
     };
     if (info.class_names.size() != classes.size())
-        refuse("it knows " + std::to_string(info.class_names.size()) + " classes, but the data set has " +
+        refuse("it knows " + counted(info.class_names.size(), "class", "classes") + ", but the data set has " +
                std::to_string(classes.size()) + difference_text(info.class_names, classes) +
                ". Use the data that the run was begun with.");
     if (info.class_names != classes)
@@ -94,7 +95,7 @@ bool nothing_left(const RunState& state, const RunConfig& config, const RunSets&
 
 void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets) {
     if (nothing_left(state, config, sets))
-        throw ConfigError("This run has trained " + std::to_string(state.epoch) + " epochs, and " +
+        throw ConfigError("This run has trained " + counted(state.epoch, "epoch") + ", and " +
                           std::to_string(config.epochs) +
                           " are asked for. To go on, resume it with more: --set epochs=" +
                           std::to_string(state.epoch + config.epochs) + ".");

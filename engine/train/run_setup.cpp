@@ -3,6 +3,7 @@
 
 #include "backends/kernel_fallback.h"
 #include "backends/registry.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/user_folders.h"
 #include "data/class_balance.h"
@@ -126,8 +127,8 @@ std::string left_out_text(const Dataset& dataset) {
     std::size_t total = bad.size();
     for (const auto part : all_parts)
         total += dataset.size(part);
-    std::string text =
-        std::to_string(bad.size()) + " of " + std::to_string(total) + " files cannot be used and are left out:";
+    std::string text = std::to_string(bad.size()) + " of " + counted(total, "file") + " cannot be used and " +
+                       plural(bad.size(), "is", "are") + " left out:";
     for (const auto& one : bad.first(std::min(named, bad.size())))
         text += " " + one.reason;
     return bad.size() > named ? text + " The others are named by a scan." : text;
@@ -139,7 +140,7 @@ void add_notes(RunSetup& setup) {
         setup.notes.push_back(std::move(note));
     if (config.accumulation > 1)
         setup.notes.push_back("Each update takes the mean gradient of " + std::to_string(config.accumulation) +
-                              " batches of " + std::to_string(config.batch) + " images.");
+                              " batches of " + counted(config.batch, "image") + ".");
     for (auto& remark : setup.dataset().remarks())
         setup.notes.push_back(std::move(remark));
     if (auto text = left_out_text(setup.dataset()); !text.empty())

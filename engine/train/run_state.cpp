@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/run_state.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "train/events.h"
 
@@ -27,7 +28,7 @@ std::string RunState::change_batch(std::int64_t images_per_step, std::int64_t st
     if (before == 0 || before == images_per_step)
         return {};
     epoch_step = std::min(epoch_step * before / images_per_step, steps_per_epoch);
-    return "An update takes " + std::to_string(images_per_step) + " images now, and took " + std::to_string(before) +
+    return "An update takes " + counted(images_per_step, "image") + " now, and took " + std::to_string(before) +
            " before. The run goes on in epoch " + std::to_string(epoch + 1) + " at update " +
            std::to_string(epoch_step + 1) + " of " + std::to_string(steps_per_epoch) +
            "; it is no longer the run that it would have been.";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/trainer.h"
 
+#include "base/counted.h"
 #include "base/error_words.h"
 #include "io/run_folder.h"
 #include "train/blame.h"
@@ -186,7 +187,7 @@ bool Trainer::run_epochs() {
         control_.enter("training");
         if (loop_->train_epoch([this] { return between_updates(); }) && evaluate_epoch()) {
             if (config.patience > 0 && state_.evaluations_since_best >= config.patience) {
-                warn(events_, "Stopped early: no better evaluation in " + std::to_string(config.patience) + " epochs.");
+                warn(events_, "Stopped early: no better evaluation in " + counted(config.patience, "epoch") + ".");
                 break;
             }
         } else if (!pause_or_leave()) {

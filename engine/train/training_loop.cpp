@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/training_loop.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/faults.h"
 #include "train/layer_report.h"
@@ -226,8 +227,8 @@ void TrainingLoop::give_up(const StepRecord& record) const {
     std::ostringstream rate;
     rate << record.learning_rate;
     const std::string what = std::isfinite(record.loss) ? "gradient" : "loss";
-    throw Diverged("The " + what + " was not a finite number in " + std::to_string(state_.bad_steps) +
-                   " steps in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
+    throw Diverged("The " + what + " was not a finite number in " + counted(state_.bad_steps, "step") +
+                   " in a row, from step " + std::to_string(record.step - state_.bad_steps + 1) +
                    " on. At a learning rate of " + rate.str() +
                    " the weights have most likely run away: take a smaller one, or clip the gradient "
                    "(optimizer.clip_norm).");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/console.h"
 
+#include "base/counted.h"
 #include "worker/protocol.h"
 
 #include <algorithm>
@@ -67,6 +68,10 @@ std::string Console::count_text(std::int64_t count) {
     return text;
 }
 
+std::string Console::count_text(std::int64_t count, const std::string& one, const std::string& many) {
+    return count_text(count) + " " + plural(count, one, many);
+}
+
 void Console::show(const Json& event) {
     if (event.contains("continued"))
         return;
@@ -100,9 +105,9 @@ void Console::show_plan(const Json& event) {
     steps_per_epoch_ = whole(event, "steps_per_epoch");
     batch_ = whole(event, "batch");
     const auto memory = event.value("memory", Json::object());
-    line(count_text(whole(event, "parameters")) + " parameters, " + bytes_text(number_at(memory, "total")) +
-         " of memory, batch " + std::to_string(batch_) + ", " + std::to_string(epochs_) + " epochs of " +
-         count_text(steps_per_epoch_) + " steps on " + text_at(event, "device", text_at(event, "backend")) + ", " +
+    line(count_text(whole(event, "parameters"), "parameter") + ", " + bytes_text(number_at(memory, "total")) +
+         " of memory, batch " + std::to_string(batch_) + ", " + counted(epochs_, "epoch") + " of " +
+         count_text(steps_per_epoch_, "step") + " on " + text_at(event, "device", text_at(event, "backend")) + ", " +
          text_at(event, "precision", "fp32"));
     for (const auto& note : event.value("notes", Json::array()))
         if (note.is_string())

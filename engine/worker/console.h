@@ -32,6 +32,9 @@ public:
     [[nodiscard]] static std::string bytes_text(double bytes);
     /// 1234567 as "1,234,567"
     [[nodiscard]] static std::string count_text(std::int64_t count);
+    /// "1 step", "1,234 steps" (base/counted.h)
+    [[nodiscard]] static std::string count_text(std::int64_t count, const std::string& one,
+                                                const std::string& many = {});
     /// Fixed digits behind the point, whatever the locale.
     [[nodiscard]] static std::string fixed(double value, int digits);
     /// Two digits and the power of ten: 1.5e-07.

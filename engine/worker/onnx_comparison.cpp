@@ -2,6 +2,7 @@
 #include "worker/onnx_comparison.h"
 
 #include "backends/registry.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/hash_random.h"
@@ -101,9 +102,8 @@ double compare_onnx(const std::string& model, const Checkpoint& checkpoint, cons
         const auto expected = trained.probabilities(pixels, batch);
         const auto found = imported.probabilities(pixels);
         if (found.size() != expected.size())
-            throw Error("The ONNX file gives " + std::to_string(found.size()) +
-                        " probabilities where the network gives " + std::to_string(expected.size()) +
-                        ". It was not written.");
+            throw Error("The ONNX file gives " + counted(found.size(), "probability", "probabilities") +
+                        " where the network gives " + std::to_string(expected.size()) + ". It was not written.");
         for (std::size_t i = 0; i < found.size(); ++i)
             if (const double difference = std::abs(double{found[i]} - expected[i]); !(difference <= largest))
                 largest = difference; // NaN too

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trained_model.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "train/evaluation.h"
 #include "train/run_setup.h"
@@ -40,7 +41,7 @@ std::vector<TrainedModel::ClassProbability> TrainedModel::predict(const Image& i
     const auto& info = checkpoint_.info;
     const auto& spec = info.network;
     if (image.shape.channels != spec.channels)
-        throw DataError("The network takes images of " + std::to_string(spec.channels) + " channels, this one has " +
+        throw DataError("The network takes images of " + counted(spec.channels, "channel") + ", this one has " +
                         std::to_string(image.shape.channels) + ".");
     const auto probable = probabilities(covering(image, spec.height, spec.width).pixels, 1);
     std::vector<ClassProbability> classes;
@@ -69,9 +70,9 @@ void TrainedModel::check_fits(const SampleSet& set) const {
     const auto& image = set.dataset->image();
     const ImageShape wanted{spec.channels, spec.height, spec.width};
     if (image != wanted || static_cast<std::int64_t>(set.dataset->classes()) != spec.classes)
-        throw DataError("The network was trained on " + wanted.text() + " images of " + std::to_string(spec.classes) +
-                        " classes; this data set has " + image.text() + " images of " +
-                        std::to_string(set.dataset->classes()) + ".");
+        throw DataError("The network was trained on " + wanted.text() + " images of " +
+                        counted(spec.classes, "class", "classes") + "; this data set has " + image.text() +
+                        " images of " + std::to_string(set.dataset->classes()) + ".");
 }
 
 LoaderSettings TrainedModel::loader_settings(const SampleSet& set) const {

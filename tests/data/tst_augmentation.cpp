@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 #include "data/augmentation.h"
+#include "texts.h"
 
 #include <QTest>
 #include <map>
 
 using namespace espalier;
+using namespace espalier::test;
 
 namespace {
 
@@ -84,6 +86,12 @@ private Q_SLOTS:
 
     void wrong_settings_are_refused() {
         QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({1, 4, 4}, identity(1), {.crop = 4}, 1));
+        const auto refusal_of = [](std::int64_t side, std::int64_t crop) {
+            return message_of<ConfigError>([&] { ImageTransform({1, side, side}, identity(1), {.crop = crop}, 1); });
+        };
+        QVERIFY(has(refusal_of(4, 5), "crop is 5, but images of 1x4x4 can be moved by 3 pixels at most"));
+        QVERIFY(has(refusal_of(2, 2), "can be moved by 1 pixel at most"));
+        QVERIFY(has(refusal_of(1, 4), "images of 1x1x1 leave no room to crop. Set augmentation.crop=0."));
         QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({1, 4, 4}, identity(1), {.crop = -1}, 1));
         QVERIFY_THROWS_EXCEPTION(ConfigError, ImageTransform({3, 4, 4}, identity(1), {}, 1));
     }

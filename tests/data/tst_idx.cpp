@@ -136,7 +136,7 @@ private Q_SLOTS:
         QVERIFY(has(parse({1, 2, 3, 4}, 1).error, "01 02 03 04"));
         QVERIFY(has(parse({0, 0, 13, 1, 0, 0, 0, 1, 0, 0, 0, 0}, 1).error, "type 13"));
         QVERIFY(has(parse(idx_bytes({2, 2, 2, 2}, Bytes(16)), 3).error, "4 dimensions"));
-        QVERIFY(has(parse(idx_bytes({3}, {1, 2, 3}), 3).error, "1 dimensions, but 3 were expected"));
+        QVERIFY(has(parse(idx_bytes({3}, {1, 2, 3}), 3).error, "1 dimension, but 3 were expected"));
         QVERIFY(has(parse({0, 0, 8, 3, 0, 0, 0, 1, 0}, 3).error, "16 bytes were expected, 9 came"));
     }
 

@@ -90,7 +90,7 @@ private Q_SLOTS:
         QCOMPARE(set->label(Part::test, 1), 2);
         QVERIFY(has(set->file(Part::train, 1), "train/dog/deep/er/2.png"));
         QVERIFY(has(set->remarks(), "'extra' lies beside 'train'"));
-        QVERIFY(has(set->remarks(), "1 images lie beside the folders"));
+        QVERIFY(has(set->remarks(), "1 image lies beside the folders"));
         QVERIFY(has(scan_dataset(folder.spec()).warnings, "class 'ant' has no training image"));
     }
 
@@ -112,14 +112,14 @@ private Q_SLOTS:
         const auto remarks = set->remarks();
         QVERIFY(has(remarks, "5 hidden files or folders"));
         QVERIFY(has(remarks, "2 folders were reached a second time"));
-        QVERIFY(has(remarks, "1 files are no images by their names (.txt)"));
+        QVERIFY(has(remarks, "1 file is no image by its name (.txt)"));
         QVERIFY(has(scan_dataset(folder.spec()).warnings, "2 folders were reached a second time"));
     }
 
     void a_folder_that_is_none_of_classes_says_what_was_expected() {
         const PhotoFolder folder;
         folder.png("a.png", Qt::red);
-        QVERIFY(has(message_of<DataError>([&] { (void)listed(folder, 8); }), "but 1 images"));
+        QVERIFY(has(message_of<DataError>([&] { (void)listed(folder, 8); }), "but 1 image."));
         std::filesystem::create_directories(folder.path() / "train");
         QVERIFY(has(message_of<DataError>([&] { (void)listed(folder, 8); }), "train/CLASS/IMAGE"));
         std::filesystem::create_directories(folder.path() / "train" / "cat");

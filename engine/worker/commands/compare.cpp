@@ -27,6 +27,20 @@ void print_differences(const char* what, const Json& list) {
                    text_of(difference, "b"));
 }
 
+/// `rows` of metrics.csv are the same, all of them or those before a step.
+std::string metrics_sentence(std::int64_t rows, const Json& first_difference) {
+    const bool all = first_difference.is_null();
+    if (all && rows == 0)
+        return "Neither run has rows in metrics.csv to compare.";
+    const auto differs =
+        all ? "." : "; step " + Console::count_text(first_difference.get<std::int64_t>()) + " differs.";
+    if (rows == 0)
+        return "No row of metrics.csv is the same" + differs;
+    if (rows == 1)
+        return (all ? "The only row" : "The first row") + (" of metrics.csv is the same" + differs);
+    return (all ? "All " : "The first ") + Console::count_text(rows) + " rows of metrics.csv are the same" + differs;
+}
+
 int compare(const CompareOptions& options) {
     const auto found = compare_runs(RunFolder(options.a), RunFolder(options.b));
     if (options.json) {
@@ -39,11 +53,7 @@ int compare(const CompareOptions& options) {
     print_line(std::string("The same bits are ") + (exact.at("expected") ? "" : "not ") +
                "expected: " + exact.at("reason").get<std::string>());
     const auto& metrics = found.at("metrics");
-    const auto rows = Console::count_text(metrics.at("rows").get<std::int64_t>());
-    print_line(metrics.at("first_difference").is_null()
-                   ? "All " + rows + " rows of metrics.csv are the same."
-                   : "The first " + rows + " rows of metrics.csv are the same; step " +
-                         Console::count_text(metrics["first_difference"].get<std::int64_t>()) + " differs.");
+    print_line(metrics_sentence(metrics.at("rows").get<std::int64_t>(), metrics.at("first_difference")));
     return 0;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/scan.h"
@@ -14,17 +15,18 @@ using protocol::number_at;
 void print_plan(const Json& plan) {
     const auto& memory = plan.at("memory");
     const auto bytes = [&](const char* key) { return Console::bytes_text(number_at(memory, key)); };
-    const auto count = [&](const char* key) {
-        return Console::count_text(static_cast<std::int64_t>(number_at(plan, key)));
+    const auto count = [&](const char* key, const char* of_one) {
+        return Console::count_text(protocol::whole_at(plan, key), of_one);
     };
-    print_line(count("parameters") + " parameters in " + std::to_string(plan.at("layers").size()) + " layers");
+    print_line(count("parameters", "parameter") + " in " + counted(plan.at("layers").size(), "layer"));
     print_line(Console::fixed(number_at(plan, "flops") / 1e9, 2) + " GFLOP a step, forward and backward");
     print_line("Memory: " + bytes("total") + " (weights " + bytes("weights") + ", optimizer " + bytes("optimizer") +
                ", activations " + bytes("activations") + ", workspace " + bytes("workspace") + ") of " +
                Console::bytes_text(number_at(plan, "limit")));
-    print_line("Batch " + count("batch") + (plan.at("fits") ? " fits" : " does not fit as asked for") +
-               "; at most about " + count("largest_batch") + ". " + count("epochs") + " epochs of " +
-               count("steps_per_epoch") + " steps on " + plan.at("device").get<std::string>() + ".");
+    print_line("Batch " + std::to_string(protocol::whole_at(plan, "batch")) +
+               (plan.at("fits") ? " fits" : " does not fit as asked for") + "; at most about " +
+               count("largest_batch", "image") + ". " + count("epochs", "epoch") + " of " +
+               count("steps_per_epoch", "step") + " on " + plan.at("device").get<std::string>() + ".");
     for (const auto& warning : plan.at("warnings"))
         print_line("Warning: " + warning.get<std::string>());
     for (const auto& note : plan.at("notes"))

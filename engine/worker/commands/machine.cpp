@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/counted.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/protocol.h"
@@ -12,7 +13,7 @@ void print_devices(const Json& probe) {
     for (const auto& device : probe.at("devices")) {
         auto line = text_at(device, "backend") + ": " + text_at(device, "name");
         if (device.at("usable"))
-            line += ", " + std::to_string(device.at("threads").get<int>()) + " threads, " +
+            line += ", " + counted(device.at("threads").get<int>(), "thread") + ", " +
                     Console::bytes_text(device.at("memory_bytes").get<double>());
         else
             line += ", not usable: " + text_at(device, "reason");
