@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/csv_listing.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/byte_source.h"
 #include "data/csv_text.h"
+#include "data/file_content.h"
 #include "data/readable_text.h"
 
 #include <algorithm>
@@ -62,8 +64,7 @@ Head head_of(const std::vector<CsvRow>& rows) {
 std::string fault_of(const CsvRow& row, const Columns& columns) {
     const auto needed = std::max({columns.file, columns.label, columns.part.value_or(0)}) + 1;
     if (row.fields.size() < needed)
-        return "it has " + std::to_string(row.fields.size()) + " fields, but " + std::to_string(needed) +
-               " were expected";
+        return "it has " + counted(row.fields.size(), "field") + ", but " + std::to_string(needed) + " were expected";
     if (row.fields[columns.file].empty())
         return "it names no file";
     if (row.fields[columns.label].empty())
@@ -73,8 +74,28 @@ std::string fault_of(const CsvRow& row, const Columns& columns) {
     return {};
 }
 
+constexpr const char* line_form = " A line is FILE,CLASS or FILE,CLASS,PART.";
+
+/// Whether the first bytes may begin a table. A web page may have commas, too; UTF-16 is for parse_csv to refuse.
+bool may_be_table(std::string_view first) {
+    if (first.starts_with("\xff\xfe") || first.starts_with("\xfe\xff"))
+        return true;
+    const auto begin = first.substr(first.starts_with("\xef\xbb\xbf") ? 3 : 0);
+    const auto is_in_no_text = [](char c) {
+        return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f';
+    };
+    const auto mark = begin.find_first_not_of(" \t\r\n");
+    return std::ranges::none_of(first, is_in_no_text) && !begin.starts_with("%PDF") &&
+           (mark == std::string_view::npos || begin[mark] != '<');
+}
+
 std::vector<CsvRow> rows_of(const std::filesystem::path& file) {
+    constexpr std::size_t looked_at = 1024;
     const auto bytes = file_bytes(file, largest_file);
+    if (const auto first = std::span(bytes).first(std::min(bytes.size(), looked_at));
+        !may_be_table({reinterpret_cast<const char*>(first.data()), first.size()}))
+        throw DataError("'" + file.string() + "' is no table: " + likely_content(first) +
+                        ". Text in UTF-8 was expected." + line_form);
     try {
         return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     } catch (const DataError& error) {
@@ -98,7 +119,7 @@ std::filesystem::path path_of(const std::filesystem::path& folder, const std::st
 FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) {
     const auto rows = rows_of(file);
     if (rows.empty())
-        throw DataError("'" + file.string() + "' is empty: lines of file and class were expected.");
+        throw DataError("'" + file.string() + "' is empty: lines of file and class were expected." + line_form);
     const auto head = head_of(rows);
     const auto& columns = head.columns;
     FileListing listing;
@@ -120,7 +141,7 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
     if (good.empty())
         throw DataError("No line of '" + file.string() + "' can be used. " +
                         (listing.bad.empty() ? "It names columns, but no image." : listing.bad.front().reason) +
-                        " A line is FILE,CLASS or FILE,CLASS,PART.");
+                        line_form);
     listing.classes = number_classes(labels);
     for (const auto* row : good) {
         const auto part = columns.part ? *part_named(row->fields[*columns.part]) : Part::train;
@@ -128,6 +149,27 @@ FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch) 
                                     labels.at(readable_text(row->fields[columns.label]))});
     }
     return listing;
+}
+
+void check_csv(const std::filesystem::path& file) {
+    const auto listing = list_csv(file);
+    if (listing.of(Part::train).empty())
+        throw DataError("'" + file.string() +
+                        "' names no image for training: every line that can be used is for validation or test.");
+    constexpr std::size_t most_tried = 1000;
+    std::vector<std::filesystem::path> missing;
+    for (const auto& images : listing.images)
+        for (const auto& image : images) {
+            std::error_code ignored;
+            if (std::filesystem::exists(image.path, ignored) || missing.size() == most_tried)
+                return;
+            missing.push_back(image.path);
+        }
+    throw DataError("No image that '" + file.string() + "' names is there; the first would be '" +
+                    missing.front().string() +
+                    "'. Paths in a table count from the folder in which it lies. Check them, and the order of the "
+                    "columns." +
+                    line_form);
 }
 
 } // namespace espalier

@@ -13,7 +13,11 @@ namespace espalier {
 /// divided by \ as on Windows.
 ///
 /// Classes are the labels in natural order. Lines without a file or a label, or with an unknown part, are noted as bad.
-/// Throws DataError if the file cannot be read, or no line can be understood.
+/// Throws DataError if the file cannot be read, is no text, or no line can be understood.
 [[nodiscard]] FileListing list_csv(const std::filesystem::path& file, const WorkWatch& watch = {});
+
+/// What can be told without a look into an image: throws as list_csv, and DataError if no line is for training, or none
+/// of the first thousand images is there.
+void check_csv(const std::filesystem::path& file);
 
 } // namespace espalier

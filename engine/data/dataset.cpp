@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/user_folders.h"
 #include "data/builtin.h"
-#include "data/byte_source.h"
 #include "data/cifar.h"
 #include "data/csv_listing.h"
 #include "data/idx.h"
@@ -125,7 +124,7 @@ void check_dataset_is_there(const std::string& spec) {
     else if (kind == "idx")
         check_idx_folder(rest.substr(0, rest.rfind(idx_option)));
     else if (kind == "csv")
-        (void)open_file(rest);
+        check_csv(rest);
     else if (kind == "synthetic")
         (void)parse_synthetic(rest);
     else

@@ -56,13 +56,22 @@ Image from_qt(QImage picture, std::int64_t channels) {
     return image;
 }
 
+/// "BMP, GIF, JPEG ...": what Qt and its plug-ins decode here.
+std::string readable_formats() {
+    QStringList names;
+    for (const auto& format : QImageReader::supportedImageFormats())
+        if (!is_drawing(format) && format != "jpg" && format != "tif") // second names
+            names.append(QString::fromLatin1(format).toUpper());
+    return names.join(QStringLiteral(", ")).toStdString();
+}
+
 /// Why there is no picture of a file that Qt takes for this format and size.
 std::string reason_of(const QByteArray& format, const QSize& size, std::span<const std::uint8_t> bytes) {
     constexpr std::size_t least = 16; // no format has an image in fewer
     if (bytes.size() < least)
         return "it has " + std::to_string(bytes.size()) + " bytes only";
     if (format.isEmpty() || is_drawing(format))
-        return likely_content(bytes);
+        return likely_content(bytes) + ". These formats can be read here: " + readable_formats();
     constexpr std::int64_t pixel_bytes = 4;
     if (size.isValid() && std::int64_t{size.width()} * size.height() * pixel_bytes > std::int64_t{largest_image_mib}
                                                                                          << 20)

@@ -38,7 +38,7 @@ private Q_SLOTS:
         QCOMPARE(other->left_out().size(), std::size_t{4});
         QVERIFY(has(other->left_out()[0].reason, "line 3 cannot be used: it names no file"));
         QVERIFY(has(other->left_out()[1].reason, "line 4 cannot be used: it has no label"));
-        QVERIFY(has(other->left_out()[2].reason, "line 5 cannot be used: it has 1 fields, but 2"));
+        QVERIFY(has(other->left_out()[2].reason, "line 5 cannot be used: it has 1 field, but 2"));
         QVERIFY(has(other->left_out()[3].reason, "none.png"));
         QVERIFY(has(message_of<DataError>([&] { (void)open("file,label\n"); }), "no image"));
         QVERIFY(has(message_of<DataError>([&] { (void)open(""); }), "is empty"));
@@ -99,6 +99,58 @@ private Q_SLOTS:
                  open_quote.c_str());
         QVERIFY(has(refusal({'\xff', '\xfe', 'a', '\0', ',', '\0', 'b', '\0'}), "UTF-16"));
         QVERIFY(has(refusal({'a', '\0', ',', '\0', 'b', '\0'}), "UTF-8 was expected"));
+    }
+
+    /// Whatever is no table is named for what it is, also where it has commas in it, and before anything is read.
+    void what_is_no_table_is_refused_in_a_moment_data() {
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<QByteArray>("words");
+        const auto png = [] {
+            const auto bytes = encoded(plain(9, 9, Qt::red), "PNG");
+            return QByteArray(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
+        };
+        QTest::newRow("nothing") << QByteArray() << QByteArray("is empty");
+        QTest::newRow("blank") << QByteArray("\n\n \n") << QByteArray("is empty");
+        QTest::newRow("an image") << png() << QByteArray("is no table: it looks like a single image");
+        QTest::newRow("a web page") << QByteArray("\n<!DOCTYPE html>\n<meta content=\"a, b\">\n")
+                                    << QByteArray("is no table: it looks like a web page (HTML)");
+        QTest::newRow("a spreadsheet") << QByteArray("PK\x03\x04\x14\x00,,\n,,", 12)
+                                       << QByteArray("is no table: it looks like a ZIP archive");
+        QTest::newRow("a PDF") << QByteArray("%PDF-1.7\na,b\n") << QByteArray("is no table: it is a PDF document");
+        QTest::newRow("UTF-16") << QByteArray("\xff\xfe"
+                                              "a\0,\0b\0",
+                                              8)
+                                << QByteArray("it is UTF-16 text");
+        QTest::newRow("numbers") << QByteArray("1,2\0\0\n", 6)
+                                 << QByteArray("is no table: it begins with the bytes 31 2c 32 00");
+        QTest::newRow("one column") << QByteArray("a.png\nb.png\n")
+                                    << QByteArray("line 1 cannot be used: it has 1 field, but 2 were");
+        QTest::newRow("no image") << QByteArray("file,label\n") << QByteArray("names columns, but no image");
+        QTest::newRow("no class") << QByteArray("a.png,\n") << QByteArray("it has no label");
+        QTest::newRow("no training") << QByteArray("a.png,cat,test\n") << QByteArray("no image for training");
+        QTest::newRow("no such images") << QByteArray("a.png,cat\nBMW.png,car\n") << QByteArray("a.png'");
+        QTest::newRow("columns the other way") << QByteArray("cat,a.png\n") << QByteArray("the order of the columns");
+        QTest::newRow("one endless line") << QByteArray(3 << 20, 'a') << QByteArray("it has 1 field,");
+    }
+    void what_is_no_table_is_refused_in_a_moment() {
+        QFETCH(QByteArray, content);
+        QFETCH(QByteArray, words);
+        const PhotoFolder folder;
+        folder.write("table.csv", {content.begin(), content.end()});
+        const auto refusal =
+            message_of<DataError>([&] { check_dataset_is_there("csv:" + (folder.path() / "table.csv").string()); });
+        QVERIFY2(has(refusal, words.toStdString()), refusal.c_str());
+        QVERIFY2(has(refusal, "FILE,CLASS") || has(refusal, "in UTF-8") || has(refusal, "every line"), refusal.c_str());
+    }
+
+    /// The first images may be missing, as they may be bad.
+    void a_table_with_an_image_in_place_passes() {
+        const PhotoFolder folder;
+        folder.png("1.png", Qt::red);
+        for (const std::string table : {"1.png,a", "none.png,a\n1.png,b\n", "BMW.png,a\n1.png,b\n"}) {
+            folder.write("table.csv", {table.begin(), table.end()});
+            check_dataset_is_there("csv:" + (folder.path() / "table.csv").string());
+        }
     }
 };
 

@@ -294,6 +294,9 @@ private Q_SLOTS:
         QVERIFY(has(told(std::string("\0\0\0\x1c", 4) + "ftypheic and so on"), "save it as JPEG or PNG"));
         QVERIFY(has(told("RIFF\x10\x10\x10\x10WEBPVP8 "), "WebP") || has(told("RIFF\x10\x10\x10\x10WEBPVP8 "), "WEBP"));
         QVERIFY(has(told("abc"), "it has 3 bytes only"));
+        for (const char* format : {"BMP", "GIF", "JPEG", "PNG"})
+            QVERIFY(has(told("%PDF-1.7 and so on and so on"), format));
+        QVERIFY(has(told("%PDF-1.7 and so on and so on"), "it is a PDF document. These formats can be read here: "));
         // What an image says of its size is believed before any memory is taken.
         auto large = encoded(quadrants(), "PNG");
         large[18] = 0x40; // 0x00400030 pixels wide, by its header
