@@ -193,8 +193,8 @@ fs::path CheckpointFolder::find(const std::string& name) const {
         }
         there += (there.empty() ? "" : ", ") + one;
     }
-    throw CheckpointError("There is no checkpoint \"" + name + "\" in " + folder_.string() + ". " +
-                          (there.empty() ? "It has none." : "There are " + there + "."));
+    throw ConfigError("There is no checkpoint \"" + name + "\" in " + folder_.string() + ". " +
+                      (there.empty() ? "It has none." : "There are " + there + "."));
 }
 
 void CheckpointFolder::go_back_to(const fs::path& file) {

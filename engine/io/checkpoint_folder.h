@@ -36,7 +36,7 @@ public:
 
     /// What find() takes: "step-00000150" and so on, the newest first, "best", "last"; each only if it is there.
     [[nodiscard]] std::vector<std::string> names() const;
-    /// The file of one of names(), with or without its suffix, or of a step's number ("150"). Throws CheckpointError
+    /// The file of one of names(), with or without its suffix, or of a step's number ("150"). Throws ConfigError
     /// naming what is there.
     [[nodiscard]] std::filesystem::path find(const std::string& name) const;
     /// Makes a checkpoint of this folder, which must be sound, the newest: those of later steps, best among them, go to

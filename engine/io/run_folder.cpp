@@ -156,6 +156,12 @@ bool RunFolder::is_run() const {
     return fs::is_regular_file(config(), ignored);
 }
 
+void RunFolder::check_is_run() const {
+    if (!is_run()) {
+        throw ConfigError("There is no run in " + path_.string() + ": a run's folder holds a config.json.");
+    }
+}
+
 std::string RunFolder::name() const {
     for (const auto& file : {notes(), config()}) {
         const auto json = read_object(file);
@@ -180,6 +186,15 @@ void RunFolder::write_notes(const Json& json) const {
             "Notes of a run must be an object with \"name\" (text), \"tags\" (list) and \"notes\" (text).");
     }
     write_json(notes(), json);
+}
+
+std::optional<RunFolder> run_around(const fs::path& file) {
+    for (auto folder = fs::absolute(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+        if (RunFolder(folder).is_run()) {
+            return RunFolder(folder);
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<RunFolder> runs_in(const fs::path& root) {

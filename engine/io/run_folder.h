@@ -52,6 +52,8 @@ public:
     [[nodiscard]] std::string name() const;
     /// Whether this is the folder of a run: it has a config.json.
     [[nodiscard]] bool is_run() const;
+    /// Throws ConfigError if it is not.
+    void check_is_run() const;
 
     /// Name, tags and notes of the user: {"name": "...", "tags": ["..."], "notes": "..."}; empty where there are none
     /// yet.
@@ -62,6 +64,9 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+/// The run in whose folder, or a folder within it, a file lies.
+[[nodiscard]] std::optional<RunFolder> run_around(const std::filesystem::path& file);
 
 /// The runs in a folder, newest first (by name, which begins with the time). A missing folder has none.
 [[nodiscard]] std::vector<RunFolder> runs_in(const std::filesystem::path& root);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/run_comparison.h"
 
-#include "base/error.h"
 #include "io/metrics_file.h"
 
 #include <algorithm>
@@ -108,8 +107,7 @@ Json differences(const Json& a, const Json& b) {
 
 Json compare_runs(const RunFolder& a, const RunFolder& b) {
     for (const auto& run : {a, b})
-        if (!run.is_run())
-            throw ConfigError("'" + run.path().string() + "' is not the folder of a run: it has no config.json.");
+        run.check_is_run();
     const auto passport_a = without_times(read_object(a.passport())),
                passport_b = without_times(read_object(b.passport()));
     auto config = differences(read_json(a.config()), read_json(b.config()));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/run_follower.h"
 
-#include "base/error.h"
 #include "io/run_folder.h"
 
 namespace espalier {
@@ -14,8 +13,7 @@ constexpr int no_room_wait_ms = 5;
 
 RunFollower::RunFollower(const std::filesystem::path& run, Handlers handlers)
     : handlers_(std::move(handlers)), client_({[this] { pump_soon(); }, [this] { pump_soon(); }}) {
-    if (!RunFolder(run).is_run())
-        throw DataError("There is no run in " + run.string() + ": a run's folder holds a config.json.");
+    RunFolder(run).check_is_run();
     again_.setSingleShot(true);
     QObject::connect(&again_, &QTimer::timeout, &again_, [this] { pump(); });
     client_.open(run);

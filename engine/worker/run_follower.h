@@ -30,7 +30,7 @@ public:
         std::function<void(RunPast& past, const std::stop_token& stop)> opened;
     };
 
-    /// Throws DataError if `run` is no run's folder. Nothing is called before the event loop runs.
+    /// Throws ConfigError if `run` is no run's folder. Nothing is called before the event loop runs.
     RunFollower(const std::filesystem::path& run, Handlers handlers);
     /// As RunClient::command.
     void command(const std::string& command, std::function<void(std::optional<Refusal>)> answered) {

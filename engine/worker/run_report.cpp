@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/run_report.h"
 
-#include "base/error.h"
 #include "io/zip_archive.h"
 #include "worker/run_summary.h"
 
@@ -46,8 +45,7 @@ Json about(const RunFolder& run) {
 } // namespace
 
 std::string run_report(const RunFolder& run) {
-    if (!run.is_run())
-        throw DataError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
+    run.check_is_run();
     ZipArchive archive;
     archive.add("about.json", about(run).dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
     for (const auto& file : {run.config(), run.passport(), run.faults(), run.log(), run.events()})

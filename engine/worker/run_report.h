@@ -8,7 +8,7 @@
 namespace espalier {
 
 /// A zip with what a report of a fault needs of a run: its state, configuration, passport, device faults, and the ends
-/// of its log and its events; no image, no weight, none of the user's notes. Throws DataError if there is no run.
+/// of its log and its events; no image, no weight, none of the user's notes. Throws ConfigError if there is no run.
 [[nodiscard]] std::string run_report(const RunFolder& run);
 
 /// A file name for it.

@@ -213,7 +213,7 @@ void TestResume::going_back_to_a_checkpoint_repeats_what_came_after_it() {
         QVERIFY(steps >= 2 && steps <= 3);
     }
     SmallRun none;
-    QVERIFY_THROWS_EXCEPTION(CheckpointError, (void)none.checkpoints().find("best"));
+    QVERIFY_THROWS_EXCEPTION(ConfigError, (void)none.checkpoints().find("best"));
 }
 
 void TestResume::the_advice_after_divergence_names_only_what_exists() {

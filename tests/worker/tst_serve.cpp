@@ -83,7 +83,7 @@ private Q_SLOTS:
         QCOMPARE(code("list", {{"path", "/nowhere"}}), 3);
         QCOMPARE(code("start", {{"config", {{"preset", "quick"}, {"colour", "red"}}}}), 2);
         QCOMPARE(code("command", {{"path", "/nowhere"}, {"command", "stop"}}), 2);
-        QCOMPARE(code("attach", {{"path", "/nowhere"}}), 3);
+        QCOMPARE(code("attach", {{"path", "/nowhere"}}), 2);
         QCOMPARE(code("fetch", {{"path", "/etc/hostname"}}), 2);
         serve.process().write("noise\n{\"id\":999,\"request\":\"runs\"}\n");
         QVERIFY(serve.wait_for(999));
