@@ -72,10 +72,11 @@ std::unique_ptr<Backend> make_backend(const std::string& text, const BackendOpti
     auto options = given;
     options.device = device;
     const auto& definition = BackendRegistry::instance().find(name);
-    check_device(definition, device);
     if (definition.available)
         if (const auto available = definition.available(); !available)
-            throw DeviceError("The " + name + " backend is not available here: " + available.reason);
+            throw ConfigError("The " + name + " backend is not available here: " + available.reason +
+                              " `espalier-train probe` lists the devices that can be used.");
+    check_device(definition, device);
     return definition.make(options);
 }
 
@@ -95,9 +96,9 @@ std::unique_ptr<Backend> choose_backend(const std::string& text, const Graph& gr
     for (const auto& definition : BackendRegistry::instance().definitions()) {
         if (name == "auto" ? definition.preference < 0 : name != definition.name)
             continue;
-        check_device(definition, device);
         auto support = definition.available ? definition.available() : Support{};
         if (support) {
+            check_device(definition, device);
             auto backend = definition.make(options);
             support = supports_all(*backend, graph);
             if (support)

@@ -74,8 +74,8 @@ struct BackendChoice {
 };
 [[nodiscard]] BackendChoice parse_backend(const std::string& text);
 
-/// `name` may name a device, as parse_backend() has it. Throws ConfigError for an unknown name and DeviceError with the
-/// reason if it is not available here.
+/// `name` may name a device, as parse_backend() has it. Throws ConfigError for an unknown name, and with the reason if
+/// it is not available here; DeviceError if its device refuses.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options);
 
 /// The first op of the graph that the backend refuses, with its reason; yes if it runs them all.

@@ -308,4 +308,10 @@ Json AnswerChildren::probe(const RequestContext& context, std::chrono::milliseco
     }
 }
 
+void AnswerChildren::check_backend(const std::string& backend, const RequestContext& context,
+                                   std::chrono::milliseconds patience) {
+    if (backend != "auto" && backend != "cpu" && backend != "reference")
+        (void)answer("probe", {{"backend", backend}}, context, patience);
+}
+
 } // namespace espalier

@@ -30,6 +30,10 @@ public:
     /// why, and `complete` becomes false.
     [[nodiscard]] Json probe(const RequestContext& context, std::chrono::milliseconds patience, bool& complete);
 
+    /// Throws in words if the backend (and device) that a run names cannot be opened: ConfigError if it is not there,
+    /// DeviceError if its driver fails. The processor is not asked for: it is always there.
+    void check_backend(const std::string& backend, const RequestContext& context, std::chrono::milliseconds patience);
+
     /// Ends those that are kept, and waits a second for them at most: a run that starts finds the device's memory free.
     void let_go();
 

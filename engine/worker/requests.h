@@ -22,6 +22,10 @@ struct RequestContext {
     std::function<void(Json)> progress = [](Json) {};
     /// A piece of a long answer, sent now; arrays and texts are appended (protocol::join_part).
     std::function<void(Json)> part = [](Json) {};
+    /// Throws in words if the backend (and device) that a run names cannot be opened on this machine.
+    std::function<void(const std::string& backend)> check_backend = [](const std::string&) {};
+    /// Whoever holds a device for this program lets go of it: what a run trains on shall be free.
+    std::function<void()> free_devices = [] {};
 
     /// Throws Error of code `stopped` if the request was cancelled.
     void check() const;
@@ -63,6 +67,8 @@ Json answer_predict(const Json& arguments, const RequestContext& context);
 Json predicted_classes(TrainedModel& model, const Json& image);
 Json answer_evaluate(const Json& arguments, const RequestContext& context);
 Json answer_export(const Json& arguments, const RequestContext& context);
+/// "onnx, safetensors, network or genotype": all that a network can be exported as.
+[[nodiscard]] std::string export_formats_text();
 // What a network confuses: requests_results.cpp
 Json answer_confusion(const Json& arguments, const RequestContext& context);
 Json answer_cell_images(const Json& arguments, const RequestContext& context);

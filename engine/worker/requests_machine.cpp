@@ -79,8 +79,12 @@ std::map<std::string, std::string> reasons_in(const Json& arguments) {
 
 } // namespace
 
-/// `unusable` names backends that are better not asked, each with the reason.
+/// `unusable` names backends that are better not asked, each with the reason; `backend` the only one to be opened.
 Json answer_probe(const Json& arguments, const RequestContext&) {
+    if (const auto backend = optional_text(arguments, "backend"); !backend.empty()) {
+        (void)make_backend(backend, {});
+        return Json::object();
+    }
     Json devices = Json::array();
     for (const auto& backend : available_backends(reasons_in(arguments))) {
         for (const auto& device : backend.devices)

@@ -25,17 +25,18 @@ constexpr std::size_t fetch_block = 300 * 1024; // a multiple of 3: its base64 e
 
 RunFolder run_of(const Json& arguments) {
     RunFolder run(required_text(arguments, "path"));
-    if (!run.is_run())
-        throw ConfigError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
+    run.check_is_run();
     return run;
 }
 
-/// Whether a file lies in the folder of a run, symbolic links resolved.
-bool in_a_run(const fs::path& file) {
-    for (auto folder = fs::canonical(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path())
-        if (RunFolder(folder).is_run())
-            return true;
-    return false;
+/// What a run trains on shall be free when it begins; also where its preparation is refused.
+template <class Prepare>
+auto devices_freed_after(const RequestContext& context, const Prepare& prepare) {
+    const struct Freed {
+        const RequestContext& context;
+        ~Freed() { context.free_devices(); }
+    } freed{context};
+    return prepare();
 }
 
 } // namespace
@@ -85,7 +86,8 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
         config["name"] = name;
     const bool queue = flag_argument(arguments, "queue");
     empty_trash(context.runs_root);
-    const auto run = prepare_run(config, queue ? Begins::later : Begins::now, context.runs_root);
+    const auto run = devices_freed_after(
+        context, [&] { return prepare_run(config, begin_of(queue), context.check_backend, context.runs_root); });
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
 }
@@ -98,7 +100,7 @@ Json answer_checkpoints(const Json& arguments, const RequestContext&) {
             const auto info = read_checkpoint_info(folder.find(name));
             checkpoints.push_back(
                 {{"name", name}, {"step", info.step}, {"epoch", protocol::number_at(info.run_state, "epoch")}});
-        } catch (const CheckpointError&) {
+        } catch (const Error&) {
             // gone meanwhile, or damaged: nothing to go on from
         }
     }
@@ -108,7 +110,10 @@ Json answer_checkpoints(const Json& arguments, const RequestContext&) {
 Json answer_resume(const Json& arguments, const RequestContext& context) {
     const auto run = run_of(arguments);
     const bool queue = flag_argument(arguments, "queue");
-    prepare_resume(run, arguments.value("set", Json::object()), optional_text(arguments, "checkpoint"));
+    devices_freed_after(context, [&] {
+        prepare_resume(run, arguments.value("set", Json::object()), begin_of(queue), context.check_backend,
+                       optional_text(arguments, "checkpoint"));
+    });
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
 }
@@ -185,7 +190,7 @@ Json answer_fetch(const Json& arguments, const RequestContext& context) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream || !fs::is_regular_file(path))
         throw DataError("The file " + path.string() + " cannot be read.");
-    if (!in_a_run(path))
+    if (!run_around(fs::canonical(path))) // whatever links say
         throw ConfigError("Only files in a run's folder can be fetched; " + path.string() + " is in none.");
     QByteArray block(static_cast<qsizetype>(fetch_block), Qt::Uninitialized);
     for (;;) {

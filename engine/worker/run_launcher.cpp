@@ -36,12 +36,14 @@ bool has_ended(const RunFolder& run) {
 
 } // namespace
 
-RunFolder prepare_run(const Json& config, Begins begins, const std::filesystem::path& root,
+RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check, const std::filesystem::path& root,
                       const std::filesystem::path& out) {
     const auto whole = RunConfig::from_json(config);
     check_run_name(whole.name);
-    if (begins == Begins::now)
+    if (begins == Begins::now) {
         check_dataset_is_there(whole.data);
+        check(whole.backend);
+    }
     auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
                            : RunFolder::create_at(out);
     try {
@@ -55,9 +57,9 @@ RunFolder prepare_run(const Json& config, Begins begins, const std::filesystem::
     return run;
 }
 
-void prepare_resume(const RunFolder& run, const Json& changes, const std::string& checkpoint) {
-    if (!run.is_run())
-        throw ConfigError("There is no run in " + run.path().string() + ": a run's folder holds a config.json.");
+void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
+                    const std::string& checkpoint) {
+    run.check_is_run();
     if (is_supervised(run.path()))
         throw ConfigError("The run in " + run.path().string() + " is running already. Attach to it, or stop it first.");
     if (!changes.is_object())
@@ -67,6 +69,8 @@ void prepare_resume(const RunFolder& run, const Json& changes, const std::string
     CheckpointFolder folder(run.checkpoints());
     const auto file = checkpoint.empty() ? std::filesystem::path() : folder.find(checkpoint);
     check_resume(folder, config, file);
+    if (begins == Begins::now)
+        check(config.backend);
     if (!file.empty())
         folder.go_back_to(file);
     write_json(run.config(), config.to_json());

@@ -4,25 +4,31 @@
 #include "base/json.h"
 #include "io/run_folder.h"
 
+#include <functional>
 #include <stop_token>
 #include <string>
 
 namespace espalier {
 
-/// When a run begins: the data set of one that waits may come until its turn does.
+/// When a run begins: the data set and the device of one that waits may come until its turn does.
 enum class Begins { now, later };
+[[nodiscard]] inline Begins begin_of(bool queue) { return queue ? Begins::later : Begins::now; }
+
+/// Throws in words if the backend that a run names cannot be opened here (AnswerChildren::check_backend).
+using BackendCheck = std::function<void(const std::string& backend)>;
 
 /// Makes the folder of a new run with its whole config.json; `out` empty: a new folder in `root`. Throws ConfigError
-/// for a bad configuration or name, DataError if the run begins now and its data set is not there, Error if the folder
-/// cannot be made. None is left then.
-[[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const std::filesystem::path& root,
-                                    const std::filesystem::path& out = {});
+/// for a bad configuration or name, DataError if the run begins now and its data set is not there, what `check` throws
+/// if it begins now, Error if the folder cannot be made. None is left then.
+[[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check,
+                                    const std::filesystem::path& root, const std::filesystem::path& out = {});
 
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
-/// if the folder is no run's, or if the run is still running, and what check_resume throws. The run stays as it was
-/// then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is where the run goes on from: it is made
-/// the newest. Throws CheckpointError if there is none of that name.
-void prepare_resume(const RunFolder& run, const Json& changes, const std::string& checkpoint = {});
+/// if the folder is no run's, or if the run is still running, and what check_resume throws; what `check` throws if it
+/// begins now. The run stays as it was then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is
+/// where the run goes on from: it is made the newest. Throws ConfigError if there is none of that name.
+void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
+                    const std::string& checkpoint = {});
 
 /// Starts a supervisor for the run that outlives this process and waits until it answers; `queue`: until it has its
 /// place in the queue, or begins. Throws Error with its log's

@@ -36,7 +36,7 @@ std::vector<std::string> texts_at(const Json& object, const char* key) {
 } // namespace
 
 Server::Server(OutputQueue& output, std::filesystem::path runs_root, ChildPatience patience)
-    : output_(output), runs_root_(std::move(runs_root)), functions_(request_functions()) {
+    : output_(output), runs_root_(std::move(runs_root)), patience_(patience), functions_(request_functions()) {
     for (auto& [name, function] : functions_) {
         threads_[name].setMaxThreadCount(most_at_once);
         if (is_for_child(name))
@@ -45,24 +45,17 @@ Server::Server(OutputQueue& output, std::filesystem::path runs_root, ChildPatien
                 return children_.answer(name, arguments, context, limit);
             };
     }
-    for (const char* name : {"start", "resume"}) // what a run trains on shall be free
-        functions_[name] = [this, then = functions_.at(name)](const Json& arguments, const RequestContext& context) {
-            children_.let_go();
-            return then(arguments, context);
-        };
-    functions_["probe"] = [this, limit = patience.probe](const Json&, const RequestContext& context) {
-        return probe(context, limit);
-    };
+    functions_["probe"] = [this](const Json&, const RequestContext& context) { return probe(context); };
 }
 
-Json Server::probe(const RequestContext& context, std::chrono::milliseconds patience) {
+Json Server::probe(const RequestContext& context) {
     {
         const std::lock_guard lock(probed_mutex_);
         if (!probed_.is_null())
             return probed_;
     }
     bool complete = true;
-    auto found = children_.probe(context, patience, complete);
+    auto found = children_.probe(context, patience_.probe, complete);
     const std::lock_guard lock(probed_mutex_);
     if (complete) // else it is tried again the next time
         probed_ = found;
@@ -125,14 +118,18 @@ void Server::work(const Request& request, const RequestFunction& function) {
             },
             Qt::QueuedConnection);
     };
-    threads_[request.name].start([request, function, stop, say, runs_root = runs_root_] {
-        RequestContext context{runs_root, stop,
+    threads_[request.name].start([this, request, function, stop, say] {
+        RequestContext context{runs_root_, stop,
                                [&](Json body) {
                                    say({request.id, Reply::Kind::progress, std::move(body)});
                                },
                                [&](Json body) {
                                    say({request.id, Reply::Kind::part, std::move(body)});
                                }};
+        context.check_backend = [&](const std::string& backend) {
+            children_.check_backend(backend, context, patience_.probe);
+        };
+        context.free_devices = [this] { children_.let_go(); };
         try {
             context.check(); // cancelled while it waited for a thread
             say({request.id, Reply::Kind::answer, function(request.arguments, context)});

@@ -48,7 +48,7 @@ private:
     /// The answer to what is no request. An id that could not come back as it was sent comes back as null.
     void refuse(const Json& message, const std::exception& error);
 
-    [[nodiscard]] Json probe(const RequestContext& context, std::chrono::milliseconds patience);
+    [[nodiscard]] Json probe(const RequestContext& context);
 
     struct Attachment {
         std::string path;
@@ -57,6 +57,7 @@ private:
 
     OutputQueue& output_;
     std::filesystem::path runs_root_;
+    ChildPatience patience_;
     AnswerChildren children_;
     RequestFunctions functions_; ///< as serve answers them
     std::mutex probed_mutex_;

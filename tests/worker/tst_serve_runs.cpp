@@ -48,6 +48,23 @@ private Q_SLOTS:
         QCOMPARE(serve.get("runs").at("runs").size(), std::size_t{1});
     }
 
+    void a_start_on_a_device_that_is_not_there_is_refused_unless_it_waits() {
+        const QTemporaryDir runs;
+        ServeProcess serve(runs.path());
+        auto config = tiny_config(2);
+        config["backend"] = "cuda:99";
+        const auto error = serve.get("start", {{"config", config}}).value("error", Json::object());
+        QCOMPARE(error.value("code", 0), 2);
+        QVERIFY(error.value("text", "").find("cuda") != std::string::npos ||
+                error.value("text", "").find("GPU \"99\"") != std::string::npos);
+        QCOMPARE(serve.get("runs").at("runs"), Json::array());
+        const auto path = serve.get("start", {{"config", config}, {"queue", true}}).value("path", "");
+        QVERIFY(!path.empty());
+        QTRY_COMPARE_WITH_TIMEOUT(state_of(path), std::string("failed"), patient);
+        const auto resumed = serve.get("resume", {{"path", path}, {"set", {{"epochs", 3}}}});
+        QCOMPARE(resumed.value("error", Json::object()).value("code", 0), 2);
+    }
+
     void a_run_is_started_followed_and_found() {
         ServeProcess serve(runs_.path());
         const auto started = serve.get("start", {{"config", tiny_config(2)}, {"name", "tiny"}});

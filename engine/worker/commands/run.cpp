@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "worker/answer_children.h"
+#include "worker/child_request.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/interrupts.h"
@@ -49,6 +51,9 @@ int supervise(const RunFolder& run, bool queue, Show show) {
     return code;
 }
 
+/// Asks a child, which has let go of the device before the run's worker comes.
+void check_backend(const std::string& backend) { AnswerChildren().check_backend(backend, {}, ChildPatience().probe); }
+
 Show how_to_show(bool json) { return json ? Show::lines : Show::bars; }
 
 /// Where the run is kept: to people on stdout, beside protocol lines on stderr.
@@ -81,7 +86,7 @@ void add_run_commands(CLI::App& app, Action& chosen) {
             auto config = options->config.config();
             if (!options->name.empty())
                 config["name"] = options->name;
-            const auto folder = prepare_run(config, options->queue ? Begins::later : Begins::now,
+            const auto folder = prepare_run(config, begin_of(options->queue), check_backend,
                                             options->out.empty() ? runs_root(options->runs) : "", options->out);
             tell_folder(folder, options->json);
             return supervise(folder, options->queue, how_to_show(options->json));
@@ -98,7 +103,7 @@ void add_run_commands(CLI::App& app, Action& chosen) {
     resume->callback([options, &chosen] {
         chosen = [options] {
             const RunFolder folder(std::filesystem::absolute(options->folder));
-            prepare_resume(folder, changes(options->set), options->checkpoint);
+            prepare_resume(folder, changes(options->set), begin_of(options->queue), check_backend, options->checkpoint);
             return supervise(folder, options->queue, how_to_show(options->json));
         };
     });
