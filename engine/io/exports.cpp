@@ -23,6 +23,23 @@ void check_export_place(const std::filesystem::path& out) {
     }
 }
 
+std::vector<std::filesystem::path> make_folders_above(const std::filesystem::path& file) {
+    std::vector<std::filesystem::path> missing;
+    std::error_code error;
+    for (auto folder = file.parent_path(); !folder.empty() && !std::filesystem::exists(folder, error);
+         folder = folder.parent_path()) {
+        missing.insert(missing.begin(), folder);
+    }
+    for (const auto& folder : missing) {
+        std::filesystem::create_directory(folder, error);
+        if (error) {
+            throw Error("The folder " + folder.string() + " cannot be made: " + error.message() + ". " +
+                        remedy_for(error));
+        }
+    }
+    return missing;
+}
+
 void export_safetensors(const Checkpoint& checkpoint, const std::filesystem::path& out) {
     std::vector<safetensors::Item> items;
     for (const ParameterStore::Entry& entry : checkpoint.store.entries()) {
@@ -55,6 +72,10 @@ Json genotype_of(const Checkpoint& checkpoint) {
 
 void export_genotype(const Checkpoint& checkpoint, const std::filesystem::path& out) {
     write_json(out, genotype_of(checkpoint));
+}
+
+void export_network_spec(const Checkpoint& checkpoint, const std::filesystem::path& out) {
+    write_json(out, checkpoint.info.network.to_json());
 }
 
 } // namespace espalier

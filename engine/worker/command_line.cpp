@@ -16,22 +16,41 @@
 
 namespace espalier {
 namespace commands {
+namespace {
+
+Json network_in(const std::string& file) {
+    const auto json = read_json(file);
+    try {
+        return NetworkSpec::from_json(json).to_json();
+    } catch (const ConfigError& error) {
+        throw ConfigError("'" + file +
+                          "' holds no network as `espalier-train export --format network` writes it: " + error.what());
+    }
+}
+
+} // namespace
 
 void ConfigOptions::add_to(CLI::App& app) {
     app.add_option("--preset", preset, "Name of a preset (see `presets`)");
-    app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset");
+    app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset")
+        ->check(CLI::ExistingFile);
+    app.add_option("--network", network_file, "A network in JSON, as `export --format network` writes it")
+        ->check(CLI::ExistingFile);
     app.add_option("--data", data, "The data set, one of:\n" + dataset_specs_text());
     app.add_option("--set", set, "key=value, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated");
 }
 
 Json ConfigOptions::config() const {
-    if (preset.empty() && config_file.empty())
-        throw ConfigError("Say what to train: --preset NAME, --config FILE, or both.");
+    if (preset.empty() && config_file.empty() && network_file.empty())
+        throw ConfigError("Say what to train: --preset NAME, --config FILE, --network FILE, or several of them. "
+                          "`espalier-train presets` lists the presets.");
     Json config = preset.empty() ? Json::object() : espalier::preset(preset);
     if (!config_file.empty()) {
         const auto file = read_json(config_file);
         config = preset.empty() ? whole_config(file) : merged(config, file);
     }
+    if (!network_file.empty())
+        config["network"] = network_in(network_file);
     if (!data.empty())
         config["data"] = data;
     for (const auto& assignment : set)
@@ -48,23 +67,43 @@ Json changes(const std::vector<std::string>& assignments) {
     return json;
 }
 
+CLI::Validator number_within(double least, double most) {
+    const auto check = [least, most](const std::string& text) -> std::string {
+        double number = 0;
+        if (CLI::detail::lexical_cast(text, number) && number >= least && number <= most)
+            return {};
+        return "a number from " + CLI::detail::to_string(least) + " to " + CLI::detail::to_string(most) +
+               " was expected; this came: '" + text + "'";
+    };
+    return {check, ""};
+}
+
 void add_runs_root(CLI::App& app, std::string& root) {
     app.add_option("--runs", root, "The folder of all runs, if not the usual one");
 }
 
 std::filesystem::path runs_root(const std::string& option) {
-    return option.empty() ? default_runs_root() : std::filesystem::path(option);
+    if (option.empty())
+        return default_runs_root();
+    std::error_code ignored;
+    if (std::filesystem::exists(option, ignored) && !std::filesystem::is_directory(option, ignored))
+        throw ConfigError("'" + option + "' is a file, but the folder of all runs was expected.");
+    return option;
 }
 
 std::filesystem::path checkpoint_file(const std::string& given) {
     const std::filesystem::path path = given;
-    if (!std::filesystem::is_directory(path))
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored))
+        throw ConfigError("There is no '" + given + "'. The folder of a run was expected, or a checkpoint's file.");
+    if (!std::filesystem::is_directory(path, ignored))
         return path;
     const CheckpointFolder folder(RunFolder(path).is_run() ? RunFolder(path).checkpoints() : path);
     for (const auto& file : {folder.best(), folder.last()})
         if (std::filesystem::exists(file))
             return file;
-    throw CheckpointError("There is no checkpoint in " + path.string() + ".");
+    throw ConfigError("There is no checkpoint in " + path.string() +
+                      ". The folder of a run was expected that has written one, or a checkpoint's file.");
 }
 
 void print_json(const Json& json) {
@@ -77,6 +116,22 @@ void print_line(const std::string& text) {
     std::puts(text.c_str());
     std::fflush(stdout);
 }
+
+void add_all_commands(CLI::App& app, Action& chosen) {
+    app.set_version_flag("--version", std::string(ESPALIER_VERSION));
+    app.require_subcommand(1);
+    add_run_commands(app, chosen);
+    add_attach_command(app, chosen);
+    add_runs_command(app, chosen);
+    add_data_commands(app, chosen);
+    add_checkpoint_commands(app, chosen);
+    add_machine_commands(app, chosen);
+    add_bench_command(app, chosen);
+    add_compare_command(app, chosen);
+    add_process_commands(app, chosen);
+}
+
+void print_error(const std::string& text) { std::fprintf(stderr, "espalier-train: %s\n", text.c_str()); }
 
 } // namespace commands
 
@@ -100,43 +155,46 @@ std::string unknown_command(const CLI::App& app) {
     return "There is no command '" + words.front() + "'. There are: " + names + ".";
 }
 
+/// "espalier-train bench step", as far as it was understood.
+std::string chosen_name(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen_name(*chosen.front());
+}
+
+std::string sentence(std::string text) {
+    while (text.ends_with('\n') || text.ends_with(' '))
+        text.pop_back();
+    return text.ends_with('.') ? text : text + ".";
+}
+
 } // namespace
 
 int run_command_line(int argc, char** argv) {
     CLI::App app("Espalier's engine: trains image networks, with or without a window.", "espalier-train");
-    app.set_version_flag("--version", std::string(ESPALIER_VERSION));
-    app.require_subcommand(1);
     commands::Action chosen;
-    commands::add_run_commands(app, chosen);
-    commands::add_attach_command(app, chosen);
-    commands::add_runs_command(app, chosen);
-    commands::add_data_commands(app, chosen);
-    commands::add_checkpoint_commands(app, chosen);
-    commands::add_machine_commands(app, chosen);
-    commands::add_bench_command(app, chosen);
-    commands::add_compare_command(app, chosen);
-    commands::add_process_commands(app, chosen);
+    commands::add_all_commands(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) // --help and --version
+            return app.exit(error);
         const bool misses = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-        if (const auto unknown = misses ? unknown_command(app) : std::string(); !unknown.empty()) {
-            std::fprintf(stderr, "espalier-train: %s\n", unknown.c_str());
-            return static_cast<int>(ExitCode::bad_configuration);
-        }
-        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_configuration);
+        const auto unknown = misses ? unknown_command(app) : std::string();
+        commands::print_error((unknown.empty() ? sentence(error.what()) : unknown) + " `" + chosen_name(app) +
+                              " --help` says what can be given.");
+        return static_cast<int>(ExitCode::bad_configuration);
     }
     Interrupts::ignore_lost_readers();
     try {
         return chosen();
     } catch (const Error& error) {
-        std::fprintf(stderr, "espalier-train: %s\n", error.what());
+        commands::print_error(error.what());
         return static_cast<int>(error.code());
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "espalier-train: this machine's memory does not suffice.\n");
+        commands::print_error("this machine's memory does not suffice.");
         return static_cast<int>(ExitCode::out_of_memory);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "espalier-train: %s\n", words_of(error).c_str());
+        commands::print_error(words_of(error));
         return static_cast<int>(ExitCode::failed);
     }
 }

@@ -3,14 +3,29 @@
 
 #include "base/error.h"
 #include "data/class_mapping.h"
+#include "io/run_folder.h"
 #include "train/run_setup.h"
 
 #include <algorithm>
 
 namespace espalier {
 
+RunConfig config_around(const std::filesystem::path& checkpoint) {
+    const auto run = run_around(checkpoint);
+    if (!run)
+        throw ConfigError("Say which data are meant (--data SPEC): " + checkpoint.string() +
+                          " lies in no run's folder, whose data would be taken.");
+    return RunConfig::from_json(read_json(run->config()));
+}
+
+void check_part_name(const std::string& part) {
+    if (!part.empty() && std::ranges::none_of(all_parts, [&](Part one) { return name_of(one) == part; }))
+        throw ConfigError("The part of a data set must be train, validation or test; this came: " + part + ".");
+}
+
 EvaluationSet set_to_evaluate(const EvaluationSource& source, const std::string& part, const CheckpointInfo& trained,
                               const std::function<bool()>& leave) {
+    check_part_name(part);
     OpenOptions options{.image = ImageShape{trained.network.channels, trained.network.height, trained.network.width},
                         .watch = {.progress = {}, .leave = leave}};
     if (source.run)

@@ -5,6 +5,7 @@
 #include "io/checkpoint.h"
 #include "train/run_config.h"
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,9 +29,16 @@ struct EvaluationSet {
     std::vector<std::string> parts; ///< all that have images
 };
 
+/// The configuration of the run in whose folder a checkpoint's file lies. Throws ConfigError, asking for the data, if
+/// it lies elsewhere.
+[[nodiscard]] RunConfig config_around(const std::filesystem::path& checkpoint);
+
+/// Throws ConfigError if `part` is neither empty nor train, validation or test.
+void check_part_name(const std::string& part);
+
 /// The part that is asked for; if `part` is empty the one that tells most about unseen images: test, validation, or
-/// train, the first that has any. `leave` ends it with an Error of code `stopped`. Throws DataError if the data cannot
-/// be used or have no such part.
+/// train, the first that has any. `leave` ends it with an Error of code `stopped`. Throws as
+/// check_part_name, and DataError if the data cannot be used or have no such part.
 [[nodiscard]] EvaluationSet set_to_evaluate(const EvaluationSource& source, const std::string& part,
                                             const CheckpointInfo& trained, const std::function<bool()>& leave);
 

@@ -13,6 +13,8 @@
 
 #include <QByteArray>
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace espalier {
 namespace {
@@ -31,8 +33,27 @@ Image read_image(const Json& arguments, const NetworkSpec& network) {
 
 /// What the run was trained on that a checkpoint's file lies in; empty where it lies elsewhere.
 std::string data_of_run(const std::filesystem::path& checkpoint) {
-    const RunFolder run(std::filesystem::absolute(checkpoint).parent_path().parent_path());
-    return run.is_run() ? optional_text(read_object(run.config()), "data") : std::string();
+    const auto run = run_around(checkpoint);
+    return run ? optional_text(read_object(run->config()), "data") : std::string();
+}
+
+struct ExportFormat {
+    const char* name;
+    void (*write)(const Checkpoint& checkpoint, const std::filesystem::path& out); ///< null: export_onnx()
+};
+
+constexpr std::array export_formats{
+    ExportFormat{"onnx", nullptr},
+    ExportFormat{"safetensors", export_safetensors},
+    ExportFormat{"network", export_network_spec},
+    ExportFormat{"genotype", export_genotype},
+};
+
+const ExportFormat& export_format(const std::string& name) {
+    const auto found = std::ranges::find(export_formats, name, &ExportFormat::name);
+    if (found == export_formats.end())
+        throw ConfigError("A network can be exported as " + export_formats_text() + "; this came: " + name + ".");
+    return *found;
 }
 
 /// Nothing stands at `out` that has not been checked; answers how.
@@ -59,22 +80,33 @@ Json export_onnx(const Checkpoint& checkpoint, const std::filesystem::path& out,
 
 } // namespace
 
+std::string export_formats_text() {
+    std::string text;
+    for (std::size_t i = 0; i < export_formats.size(); ++i)
+        text += std::string(i == 0 ? "" : i + 1 < export_formats.size() ? ", " : " or ") + export_formats[i].name;
+    return text;
+}
+
 Json answer_export(const Json& arguments, const RequestContext& context) {
     const std::filesystem::path file = required_text(arguments, "checkpoint"), out = required_text(arguments, "out");
-    const auto format = required_text(arguments, "format");
-    if (format != "onnx" && format != "safetensors" && format != "genotype")
-        throw ConfigError("A network can be exported as onnx, safetensors or genotype; this came: " + format + ".");
+    const auto& format = export_format(required_text(arguments, "format"));
     check_export_place(out);
     const auto checkpoint = load_checkpoint(file);
-    if (out.has_parent_path())
-        std::filesystem::create_directories(out.parent_path());
-    Json answer{{"file", out.string()}};
-    if (format == "onnx")
-        answer.update(export_onnx(checkpoint, out, arguments, data_of_run(file), context));
-    else if (format == "safetensors")
-        export_safetensors(checkpoint, out);
-    else
-        export_genotype(checkpoint, out);
+    Json folders = Json::array();
+    for (const auto& folder : make_folders_above(out))
+        folders.push_back(folder.string());
+    Json answer{{"file", out.string()}, {"folders", folders}};
+    try {
+        if (format.write)
+            format.write(checkpoint, out);
+        else
+            answer.update(export_onnx(checkpoint, out, arguments, data_of_run(file), context));
+    } catch (...) { // no empty folder stays
+        std::error_code ignored;
+        for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder)
+            std::filesystem::remove(folder->get<std::string>(), ignored);
+        throw;
+    }
     return answer;
 }
 
@@ -92,10 +124,16 @@ Json answer_predict(const Json& arguments, const RequestContext& context) {
 }
 
 Json answer_evaluate(const Json& arguments, const RequestContext& context) {
-    TrainedModel model(required_text(arguments, "checkpoint"), optional_text(arguments, "backend", "auto"));
-    const auto set = set_to_evaluate({.data = required_text(arguments, "data")}, optional_text(arguments, "part"),
-                                     model.info(), [&] { return context.stop.stop_requested(); })
-                         .set;
+    const auto checkpoint = required_text(arguments, "checkpoint");
+    TrainedModel model(checkpoint, optional_text(arguments, "backend", "auto"));
+    const auto data = optional_text(arguments, "data");
+    std::optional<RunConfig> run;
+    if (data.empty())
+        run = config_around(checkpoint);
+    const auto source = run ? EvaluationSource{.data = run->data, .run = &*run} : EvaluationSource{.data = data};
+    const auto set = set_to_evaluate(source, optional_text(arguments, "part"), model.info(), [&] {
+                         return context.stop.stop_requested();
+                     }).set;
     const auto totals = model.evaluate(set, [&] { return context.stop.stop_requested(); });
     context.check();
     return {{"set", name_of(set.part)},

@@ -33,7 +33,7 @@ constexpr auto progress_every = std::chrono::milliseconds(100);
 struct Subject {
     fs::path checkpoint;
     std::string name;                ///< best, last or a step's; empty: a file that is no run's
-    std::optional<RunConfig> config; ///< of its run
+    std::optional<RunConfig> config; ///< of its run, if its data are meant
     fs::path results;                ///< empty: nothing is kept
     std::string data, part;
 };
@@ -51,26 +51,26 @@ std::string results_name(const std::string& checkpoint, const std::string& part)
 
 Subject subject_of(const Json& arguments) {
     Subject subject{.data = optional_text(arguments, "data"), .part = optional_text(arguments, "part")};
-    if (!subject.part.empty() && !part_named(subject.part))
-        throw ConfigError("The request's `part` must be train, validation or test; this came: " + subject.part + ".");
+    check_part_name(subject.part);
     const auto path = optional_text(arguments, "path");
     subject.name = optional_text(arguments, "checkpoint");
     if (path.empty()) {
         subject.checkpoint = required_text(arguments, "checkpoint");
         subject.name.clear();
-        if (subject.data.empty())
-            throw ConfigError("The request needs a text `data`, or the `path` of the run whose data are meant.");
+        if (subject.data.empty()) {
+            subject.config = config_around(subject.checkpoint);
+            subject.data = subject.config->data;
+        }
         return subject;
     }
     const RunFolder run(path);
-    if (!run.is_run())
-        throw ConfigError("There is no run in " + path + ": a run's folder holds a config.json.");
-    subject.config = RunConfig::from_json(read_json(run.config()));
+    run.check_is_run();
     const CheckpointFolder folder(run.checkpoints());
     if (subject.name.empty())
         subject.name = fs::exists(folder.best()) ? "best" : "last";
     subject.checkpoint = folder.find(subject.name);
     if (subject.data.empty()) {
+        subject.config = RunConfig::from_json(read_json(run.config()));
         subject.data = subject.config->data;
         subject.results = run.path() / "results" / results_name(subject.name, subject.part);
     }
@@ -272,9 +272,9 @@ Json answer_confusion(const Json& arguments, const RequestContext& context) {
             return named(std::move(known->summary));
     if (most == 0)
         return named({{"known", false}});
-    const auto evaluation = set_to_evaluate(
-        {subject.data, subject.config && !subject.results.empty() ? &*subject.config : nullptr}, subject.part,
-        read_checkpoint_info(subject.checkpoint), [&] { return context.stop.stop_requested(); });
+    const auto evaluation =
+        set_to_evaluate({subject.data, subject.config ? &*subject.config : nullptr}, subject.part,
+                        read_checkpoint_info(subject.checkpoint), [&] { return context.stop.stop_requested(); });
     context.check();
     if (static_cast<std::int64_t>(evaluation.set.size()) > most)
         return named({{"known", false}, {"images", evaluation.set.size()}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real espalier-train in a terminal's hands: exit codes, output, signals, locales.
+#include "io/checkpoint.h"
 #include "io/onnx_export.h"
 #include "schema_check.h"
 #include "worker/event_files.h"
@@ -50,39 +51,113 @@ class TestCommandLine : public QObject {
         return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
                 process.readAllStandardError()};
     }
+    /// The path of a file with that content.
+    QString written(const QString& name, const QByteArray& content) const {
+        QFile file(folder_.filePath(name));
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("%s cannot be written", qPrintable(name));
+        return file.fileName();
+    }
     QByteArray read(const QString& path) const {
         QFile file(path);
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
 
 private Q_SLOTS:
+    /// 2: what was typed, be it a name of nothing; 3: data; 1: the work itself. The same in every command.
     void the_exit_code_says_what_happened_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<int>("code");
-        QTest::newRow("help") << QStringList{"--help"} << 0;
-        QTest::newRow("no subcommand") << QStringList{} << 2;
-        QTest::newRow("unknown option") << QStringList{"probe", "--colour"} << 2;
-        QTest::newRow("unknown preset") << QStringList{"run", "--preset", "none"} << 2;
-        QTest::newRow("no preset") << QStringList{"run"} << 2;
-        QTest::newRow("bad value") << QStringList{"run", "--preset", "quick", "--set", "epochs=-1"} << 2;
-        QTest::newRow("bad name") << QStringList{"run", "--preset", "quick", "--name", "a:b"} << 2;
-        QTest::newRow("missing data") << QStringList{"scan", "idx:/nowhere"} << 3;
-        QTest::newRow("no run") << QStringList{"resume", "/nowhere"} << 2;
-        QTest::newRow("no run to attach") << QStringList{"attach", "/nowhere"} << 3;
-        QTest::newRow("probe") << QStringList{"probe", "--json"} << 0;
-        QTest::newRow("presets") << QStringList{"presets", "--json"} << 0;
-        QTest::newRow("runs") << QStringList{"runs", "--json"} << 0;
+        const auto row = [](const QStringList& arguments, int code) {
+            QTest::addRow("%s", qPrintable(arguments.join(' '))) << arguments << code;
+        };
+        row({"--help"}, 0);
+        row({"--version"}, 0);
+        row({}, 2);
+        // No such file of settings, network or case.
+        for (const char* command : {"run", "plan"})
+            for (const char* option : {"--preset", "--config", "--network"})
+                row({command, option, "/nowhere"}, 2);
+        row({"bench", "step", "--network", "nothing"}, 2);
+        row({"bench", "conv", "nothing", "--backend", "cpu"}, 2);
+        row({"bench", "sepconv", "nothing", "--backend", "cpu"}, 2);
+        // A file where the folder of all runs should be.
+        row({"runs", "--runs", ESPALIER_SCHEMA}, 2);
+        row({"serve", "--runs", ESPALIER_SCHEMA}, 2);
+        // What is no checkpoint.
+        row({"eval", ESPALIER_SCHEMA, "--data", "builtin"}, 3);
+        row({"predict", ESPALIER_SCHEMA, "image.png"}, 3);
+        row({"export", ESPALIER_SCHEMA, "--format", "network", "--out", "network.json"}, 3);
+        // What is no network.
+        row({"plan", "--network", ESPALIER_SCHEMA}, 2);
+        // Too little, no number.
+        for (const char* command :
+             {"run", "resume", "attach", "report", "compare", "scan", "plan", "eval", "predict", "export", "bench"})
+            row({command}, 2);
+        for (const char* number : {"abc", "-1", "nan", "1e99", "1,5", ""}) {
+            for (const char* option : {"--batch", "--threads", "--seconds", "--tuning-seconds"})
+                row({"bench", "step", option, number}, 2);
+            row({"serve", "--probe-seconds", number}, 2);
+            row({"run", "--preset", "quick", "--set", QString("epochs=%1").arg(number)}, 2);
+        }
+        row({"run", "--preset", "quick", "--name", "a:b"}, 2);
+        row({"run", "--preset", "quick", "--set", "epochs"}, 2);
+        row({"bench", "step", "--precision", "fp7"}, 2);
+        // A backend that is not there.
+        for (const char* backend : {"cuda:99", "reference:1", "abacus"}) {
+            row({"run", "--preset", "quick", "--set", QString("backend=%1").arg(backend)}, 2);
+            row({"plan", "--preset", "quick", "--set", QString("backend=%1").arg(backend)}, 2);
+            row({"bench", "step", "--backend", backend}, 2);
+        }
+        // Data.
+        row({"scan", "idx:/nowhere"}, 3);
+        row({"plan", "--preset", "quick", "--data", "idx:/nowhere"}, 3);
+        row({"run", "--preset", "quick", "--data", "idx:/nowhere"}, 3);
+        row({"scan", "nothing"}, 2);
+        // All is well.
+        for (const char* command : {"probe", "presets", "runs"})
+            row({command, "--json"}, 0);
     }
     void the_exit_code_says_what_happened() {
         QFETCH(QStringList, arguments);
         QFETCH(int, code);
         const auto finished = run(arguments);
-        QCOMPARE(finished.code, code);
+        QVERIFY2(finished.code == code, QByteArray::number(finished.code) + ": " + finished.errors);
         QVERIFY(code == 0 || !finished.errors.isEmpty() || !finished.output.isEmpty());
+        if (code == 2) // one sentence or two, none of the library's own
+            QVERIFY2(finished.errors.startsWith("espalier-train: ") && !finished.errors.contains("Run with"),
+                     finished.errors);
     }
 
-    /// What cannot begin is an error in words, and leaves nothing in the list of runs; what waits may find its data
-    /// later.
+    /// The commands that `--help` names, so that none is left out: each refuses an option that it has not, and a run or
+    /// checkpoint that is not there, in the same way.
+    void every_command_refuses_alike() {
+        const auto command = QRegularExpression(QStringLiteral("^  ([a-z]+) "), QRegularExpression::MultilineOption);
+        const auto place = QRegularExpression(QStringLiteral("^  ([A-Z_]+) "), QRegularExpression::MultilineOption);
+        const auto help = run({"--help"}).output;
+        int commands = 0, places = 0;
+        for (auto found = command.globalMatch(QString::fromUtf8(help)); found.hasNext(); ++commands) {
+            const auto name = found.next().captured(1);
+            const auto unknown = run({name, "--colour"});
+            QVERIFY2(unknown.code == 2 && unknown.errors.contains("espalier-train"), qPrintable(name));
+            QStringList arguments{name};
+            bool wants_a_run = false;
+            for (auto one = place.globalMatch(QString::fromUtf8(run({name, "--help"}).output)); one.hasNext();) {
+                const auto what = one.next().captured(1);
+                wants_a_run |= what.startsWith("RUN") || what == "CHECKPOINT";
+                arguments.append("/nowhere");
+            }
+            if (!wants_a_run)
+                continue;
+            ++places;
+            if (name == "export")
+                arguments += {"--format", "network", "--out", folder_.filePath("network.json")};
+            const auto missing = run(arguments);
+            QVERIFY2(missing.code == 2 && missing.errors.contains("/nowhere"), name.toUtf8() + ": " + missing.errors);
+        }
+        QVERIFY2(commands >= 15 && places >= 7, help);
+    }
+
     void a_command_that_is_none_is_named_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<QByteArray>("known");
@@ -99,6 +174,8 @@ private Q_SLOTS:
         QVERIFY2(!refused.errors.contains("worker"), refused.errors); // it is the supervisor's
     }
 
+    /// What cannot begin is an error in words, and leaves nothing in the list of runs; what waits may find its data
+    /// later.
     void a_run_that_cannot_begin_leaves_no_folder_data() {
         QTest::addColumn<QString>("data");
         QTest::addColumn<int>("code");
@@ -106,6 +183,12 @@ private Q_SLOTS:
         QTest::newRow("no folder of IDX files") << "idx:/nowhere,classes=10" << 3;
         QTest::newRow("no folder of CIFAR") << "cifar10:/nowhere" << 3;
         QTest::newRow("no table") << "csv:/nowhere/images.csv" << 3;
+        QTest::newRow("an empty table") << "csv:" + written("empty.csv", "") << 3;
+        QTest::newRow("a table of one column") << "csv:" + written("column.csv", "a.png\nb.png\n") << 3;
+        QTest::newRow("a web page for a table")
+            << "csv:" + written("page.csv", "<!DOCTYPE html>\n<meta content=\"a, b\">\n") << 3;
+        QTest::newRow("a program for a table") << "csv:" ESPALIER_TRAIN << 3;
+        QTest::newRow("a table of images that are not there") << "csv:" + written("gone.csv", "a.png,cat\n") << 3;
         QTest::newRow("a folder without classes") << "folder:" + empty_.path() << 3;
         QTest::newRow("a folder without CIFAR") << "cifar10:" + empty_.path() << 3;
         QTest::newRow("a folder without IDX files") << "idx:" + empty_.path() << 3;
@@ -127,6 +210,23 @@ private Q_SLOTS:
         const QString out = folder_.filePath("named");
         QCOMPARE(run({"run", "--preset", "quick", "--set", "data=" + data, "--out", out}).code, code);
         QVERIFY(!QFile::exists(out));
+    }
+
+    void a_run_on_a_device_that_is_not_there_leaves_no_folder() {
+        const auto kept = folder_.filePath("on-the-cpu");
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", kept}).code, 0);
+        const auto config = read(kept + "/config.json");
+        for (const QString backend : {"cuda:99", "reference:1"}) {
+            const auto out = folder_.filePath("nowhere-to-run");
+            const auto refused =
+                run(QStringList{"run"} + tiny + QStringList{"--set", "backend=" + backend, "--out", out});
+            QCOMPARE(refused.code, 2);
+            QVERIFY2(refused.errors.contains(backend.section(':', 0, 0).toUtf8()), refused.errors);
+            QVERIFY2(!refused.output.contains("Run folder"), refused.output);
+            QVERIFY(!QFile::exists(out));
+            QCOMPARE(run({"resume", kept, "--set", "epochs=2", "--set", "backend=" + backend}).code, 2);
+            QCOMPARE(read(kept + "/config.json"), config);
+        }
     }
 
     void a_run_that_waited_keeps_its_record() {
@@ -164,6 +264,19 @@ private Q_SLOTS:
         QVERIFY(Json::parse(evaluated.output.toStdString()).at("accuracy").get<double>() > 0.5);
         QCOMPARE(run({"eval", out, "--data", "builtin"}).code, 3); // other images
 
+        // Without data those of the run, with what it held back; also for a file in it, but not for one elsewhere.
+        const auto held_back = run({"eval", out}).output;
+        QVERIFY2(held_back.startsWith("validation: 32 images, "), held_back);
+        const auto best = out + "/checkpoints/best.safetensors", elsewhere = folder_.filePath("lone.safetensors");
+        QCOMPARE(run({"eval", best}).output, held_back);
+        QVERIFY(run({"eval", best, "--confusion"}).output.startsWith(held_back.trimmed()));
+        QVERIFY(QFile::copy(best, elsewhere));
+        for (const QStringList& more : {QStringList{}, QStringList{"--confusion"}}) {
+            const auto unknown = run(QStringList{"eval", elsewhere} + more);
+            QCOMPARE(unknown.code, 2);
+            QVERIFY2(unknown.errors.contains("--data SPEC"), unknown.errors);
+        }
+
         // More epochs after the end.
         const auto more = run({"resume", out, "--set", "epochs=3", "--json"});
         QCOMPARE(more.code, 0);
@@ -185,8 +298,8 @@ private Q_SLOTS:
         QTest::newRow("nothing left") << QString() << 2;
         QTest::newRow("fewer epochs") << QString("epochs=1") << 2;
         QTest::newRow("no such data") << QString("data=idx:/nowhere") << 3;
-        QTest::newRow("other classes") << QString("data=synthetic:1x16x16,3,128") << 1;
-        QTest::newRow("another network") << QString("network.widths=[4,4]") << 1;
+        QTest::newRow("other classes") << QString("data=synthetic:1x16x16,3,128") << 3;
+        QTest::newRow("another network") << QString("network.widths=[4,4]") << 3;
         QTest::newRow("unknown key") << QString("epoch=9") << 2;
     }
     void a_refused_resume_leaves_the_run_as_it_was() {
@@ -204,6 +317,75 @@ private Q_SLOTS:
         QVERIFY(!refused.errors.isEmpty());
         QCOMPARE(read(out + "/config.json"), config);
         QCOMPARE(read(out + "/events.jsonl"), events); // still finished
+    }
+
+    void an_image_that_cannot_be_used_holds_up_none_of_the_others() {
+        const auto out = folder_.filePath("predicts");
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);
+        const auto good = written("good.pgm", "P2 2 2 255 0 9 99 255\n"), late = written("late.pgm", "P2 1 1 255 7\n"),
+                   text = written("text.jpg", "this is no image at all"),
+                   document = written("document.png", "%PDF-1.7 and so on and so on"),
+                   none = folder_.filePath("none.png");
+        QCOMPARE(run({"predict", out, good, late}).code, 0);
+        const QStringList images{none, good, text, document, folder_.path(), late};
+        const auto some = run(QStringList{"predict", out} + images);
+        QCOMPARE(some.code, 3);
+        QVERIFY2(some.output.contains(good.toUtf8()) && some.output.contains(late.toUtf8()), some.output);
+        for (const auto& bad : {none, text, document, folder_.path()})
+            QVERIFY2(some.errors.contains('\'' + bad.toUtf8() + '\''), some.errors);
+        QVERIFY2(some.errors.contains(". These formats can be read here: "), some.errors);
+        QVERIFY2(some.errors.contains("it is a PDF document"), some.errors);
+        QVERIFY2(some.errors.contains("4 of 6 images could not be used"), some.errors);
+
+        const auto lines = run(QStringList{"predict", out, "--json"} + images).output.trimmed().split('\n');
+        QCOMPARE(lines.size(), images.size());
+        for (qsizetype i = 0; i < images.size(); ++i) {
+            const auto answer = Json::parse(lines[i].toStdString());
+            QCOMPARE(QString::fromStdString(answer.at("image")), images[i]);
+            QCOMPARE(answer.contains("classes"), images[i] == good || images[i] == late);
+            QCOMPARE(answer.contains("error"), !answer.contains("classes"));
+        }
+    }
+
+    /// What `export --format network` writes is the same network again, for whatever reads it.
+    void a_network_comes_back_from_its_json_data() {
+        QTest::addColumn<QString>("network");
+        QTest::newRow("quick") << R"({"network": "quick", "widths": [4, 8]})";
+        QTest::newRow("resnet") << R"({"network": "resnet", "base_width": 4, "stages": [1, 1]})";
+        QTest::newRow("supernet") << R"({"network": "supernet", "init_channels": 2, "layers": 3})";
+        QTest::newRow("genotype") << R"({"network": "genotype", "init_channels": 2, "layers": 3})";
+        QTest::newRow("growing") << R"({"network": "growing"})";
+    }
+    void a_network_comes_back_from_its_json() {
+        QFETCH(QString, network);
+        const auto out = folder_.filePath("as-json"), again = folder_.filePath("from-json");
+        QDir(out).removeRecursively();
+        QDir(again).removeRecursively();
+        const auto config =
+            QString(R"({"network": %1, "data": "synthetic:1x16x16,2,32", "batch": 16, "epochs": 1})").arg(network);
+        const auto trained = run({"run", "--config", written("network-config.json", config.toUtf8()), "--out", out});
+        QVERIFY2(trained.code == 0, trained.errors);
+        const auto file = folder_.filePath("new/folders/" + QString(QTest::currentDataTag()) + ".json");
+        QDir(folder_.filePath("new")).removeRecursively();
+        const auto exported = run({"export", out, "--format", "network", "--out", file});
+        QCOMPARE(exported.code, 0);
+        QCOMPARE(exported.output.count("Folder made: "), 2);
+        const auto json = Json::parse(read(file).toStdString());
+        QCOMPARE(json, read_checkpoint_info((out + "/checkpoints/last.safetensors").toStdString()).network.to_json());
+
+        const auto second = run({"run", "--network", file, "--data", "synthetic:1x16x16,2,32", "--set", "batch=16",
+                                 "--set", "epochs=1", "--out", again});
+        QVERIFY2(second.code == 0, second.errors);
+        QCOMPARE(Json::parse(read(again + "/config.json").toStdString()).at("network"), json);
+        QCOMPARE(run({"export", again, "--format", "network", "--out", file}).output.count("Folder made: "), 0);
+        QCOMPARE(Json::parse(read(file).toStdString()), json);
+    }
+
+    void an_export_that_fails_leaves_no_folder() {
+        const auto out = folder_.filePath("no-genotype"), file = folder_.filePath("other/folders/genotype.json");
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);
+        QCOMPARE(run({"export", out, "--format", "genotype", "--out", file}).code, 2);
+        QVERIFY(!QFile::exists(folder_.filePath("other")));
     }
 
     void an_export_spares_the_files_of_a_run() {

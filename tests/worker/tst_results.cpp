@@ -293,7 +293,9 @@ private Q_SLOTS:
         QVERIFY(text({{"path", run_}, {"part", "holiday"}}).contains("holiday"));
         QVERIFY(text({{"path", run_}, {"part", "test"}}).contains("test")); // it has none
         QVERIFY(text({{"path", runs_.path().toStdString()}}).contains("config.json"));
-        QVERIFY(text({{"checkpoint", run_ + "/checkpoints/last.safetensors"}}).contains("`data`"));
+        const auto lone = runs_.path().toStdString() + "/lone.safetensors"; // in no run's folder
+        std::filesystem::copy_file(run_ + "/checkpoints/last.safetensors", lone);
+        QVERIFY(text({{"checkpoint", lone}}).contains("Say which data are meant"));
         QVERIFY(text({{"path", run_}, {"checkpoint", "step-1"}}).contains("step-1"));
         QVERIFY(text({{"path", run_}, {"data", "builtin"}}).contains("which the network does not know"));
     }
@@ -318,7 +320,7 @@ private Q_SLOTS:
         QVERIFY(table.contains("precision") && table.contains("recall") && table.contains("truth \\ predicted"));
         const auto json = Json::parse(run({"--confusion", "--json"}).second.toStdString());
         QCOMPARE(images_in(json.at("cells")), json.at("images").get<std::int64_t>());
-        QCOMPARE(run({}).first, 2); // on what?
+        QVERIFY(run({}).second.startsWith("validation: ")); // on what the run held back
         const QStringList set{"--data", "synthetic:1x12x12,7,70", "--json", "--backend"};
         const auto cpu = run(set + QStringList{"cpu"}), reference = run(set + QStringList{"reference"});
         QCOMPARE(Json::parse(cpu.second.toStdString()).at("accuracy"),

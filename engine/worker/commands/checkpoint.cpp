@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/counted.h"
 #include "base/error.h"
 #include "io/run_folder.h"
 #include "worker/commands/command.h"
@@ -78,33 +79,26 @@ void print_confusion(const Json& answer) {
     print_columns(rows);
 }
 
-/// What a run's folder means to `confusion`: its best checkpoint, and the data that it was trained with.
-Json confusion(const CheckpointOptions& options) {
-    Json arguments{{"part", options.part}, {"backend", options.backend}};
-    arguments[RunFolder(options.checkpoint).is_run() ? "path" : "checkpoint"] = options.checkpoint;
-    if (!options.data.empty())
-        arguments["data"] = options.data;
-    return answer_confusion(arguments, {});
+/// Without --data that of the run: the folder that was given, or that in which the checkpoint lies.
+Json evaluated(const CheckpointOptions& options) {
+    Json arguments{{"part", options.part}, {"data", options.data}, {"backend", options.backend}};
+    if (options.confusion && RunFolder(options.checkpoint).is_run()) { // then its results are kept
+        arguments["path"] = options.checkpoint;
+        return answer_confusion(arguments, {});
+    }
+    arguments["checkpoint"] = checkpoint_file(options.checkpoint).string();
+    return options.confusion ? answer_confusion(arguments, {}) : answer_evaluate(arguments, {});
 }
 
 int evaluate(const CheckpointOptions& options) {
-    if (options.data.empty() && !(options.confusion && RunFolder(options.checkpoint).is_run()))
-        throw ConfigError("Say what to evaluate on: --data SPEC. (With --confusion and a run's folder it may be left "
-                          "out: then the data of the run are taken.)");
-    const auto answer = options.confusion
-                            ? confusion(options)
-                            : answer_evaluate({{"checkpoint", checkpoint_file(options.checkpoint).string()},
-                                               {"data", options.data},
-                                               {"part", options.part},
-                                               {"backend", options.backend}},
-                                              {});
+    const auto answer = evaluated(options);
     if (options.json)
         print_json(answer);
     else
         print_line(answer.at("set").get<std::string>() + ": " +
-                   Console::count_text(answer.at("images").get<std::int64_t>()) + " images" +
+                   Console::count_text(answer.at("images").get<std::int64_t>(), "image") +
                    (answer.value("left_out", 0) > 0
-                        ? " (" + Console::count_text(answer["left_out"].get<std::int64_t>()) + " bad files left out)"
+                        ? " (" + Console::count_text(answer["left_out"].get<std::int64_t>(), "bad file") + " left out)"
                         : "") +
                    ", loss " + Console::fixed(protocol::to_double(answer.at("loss")), 4) + ", accuracy " +
                    Console::fixed(100 * answer.at("accuracy").get<double>(), 2) + " %");
@@ -113,22 +107,39 @@ int evaluate(const CheckpointOptions& options) {
     return 0;
 }
 
+void print_prediction(const std::string& image, const Json& classes) {
+    constexpr int most_shown = 5;
+    print_line(image);
+    int shown = 0;
+    for (const auto& one : classes)
+        if (shown++ < most_shown)
+            print_line("  " + Console::fixed(100 * one.at("probability").get<double>(), 1) + " %  " +
+                       one.at("name").get<std::string>());
+}
+
+/// An image that cannot be used is named and holds up none of the others.
 int predict(const CheckpointOptions& options) {
     TrainedModel model(checkpoint_file(options.checkpoint), options.backend);
+    std::size_t bad = 0;
     for (const auto& image : options.images) {
-        const auto classes = predicted_classes(model, {{"image", image}});
-        if (options.json) {
-            print_json({{"image", image}, {"classes", classes}});
-            continue;
+        try {
+            const auto classes = predicted_classes(model, {{"image", image}});
+            if (options.json)
+                print_json({{"image", image}, {"classes", classes}});
+            else
+                print_prediction(image, classes);
+        } catch (const DataError& error) {
+            ++bad;
+            if (options.json)
+                print_json({{"image", image}, {"error", error.what()}});
+            print_error(error.what());
         }
-        print_line(image);
-        int shown = 0;
-        for (const auto& one : classes)
-            if (shown++ < 5)
-                print_line("  " + Console::fixed(100 * one.at("probability").get<double>(), 1) + " %  " +
-                           one.at("name").get<std::string>());
     }
-    return 0;
+    if (bad == 0)
+        return static_cast<int>(ExitCode::done);
+    if (options.images.size() > 1)
+        print_error(std::to_string(bad) + " of " + counted(options.images.size(), "image") + " could not be used.");
+    return static_cast<int>(ExitCode::bad_data);
 }
 
 int export_network(const CheckpointOptions& options) {
@@ -141,10 +152,12 @@ int export_network(const CheckpointOptions& options) {
         print_json(answer);
         return 0;
     }
+    for (const auto& folder : answer.at("folders"))
+        print_line("Folder made: " + folder.get<std::string>());
     print_line("Written: " + answer.at("file").get<std::string>());
     if (const auto compared = answer.find("compared"); compared != answer.end())
         print_line("Checked by ONNX's checker, read back and compared on " +
-                   Console::count_text(compared->at("images").get<std::int64_t>()) + " images of " +
+                   Console::count_text(compared->at("images").get<std::int64_t>(), "image") + " of " +
                    compared->at("origin").get<std::string>() + ": probabilities differ by at most " +
                    Console::scientific(compared->at("largest_difference").get<double>()) + ".");
     return 0;
@@ -168,10 +181,10 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
             ->capture_default_str();
     };
     auto* command = add("eval", "Loss and accuracy of a checkpoint on a data set", evaluate);
-    command->add_option("--data", options->data, "The data set, as `run` takes it");
+    command->add_option("--data", options->data, "The data set, as `run` takes it [that of the checkpoint's run]");
     command->add_flag("--confusion", options->confusion,
                       "Also which classes are taken for which, and precision, recall and F1 of each");
-    command->add_option("--part", options->part, "train, validation or test; the last that the set has, if not said");
+    command->add_option("--part", options->part, "train, validation or test [the last of them that the set has]");
     add_backend(command);
     command->add_flag("--json", options->json, "One line of JSON");
 
@@ -181,8 +194,9 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
     command->add_flag("--json", options->json, "One line of JSON an image");
 
     command = add("export", "Write a checkpoint's network for other programs", export_network);
-    command->add_option("--format", options->format, "onnx, safetensors or genotype")->required();
-    command->add_option("--out", options->out, "The file to write")->required();
+    command->add_option("--format", options->format, export_formats_text())->required();
+    command->add_option("--out", options->out, "The file to write; folders above it that are not there are made")
+        ->required();
     command->add_option("--data", options->data, "onnx: compare on images of this data set, not of the run's");
     command->add_flag("--json", options->json, "One line of JSON");
 }

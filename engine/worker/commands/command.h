@@ -27,9 +27,12 @@ void add_compare_command(CLI::App& app, Action& chosen);     ///< compare
 void add_bench_command(CLI::App& app, Action& chosen);       ///< bench
 void add_process_commands(CLI::App& app, Action& chosen);    ///< serve, worker
 
+/// All of them: the whole command line.
+void add_all_commands(CLI::App& app, Action& chosen);
+
 /// The options that say what to train, shared by `run` and `plan`.
 struct ConfigOptions {
-    std::string preset, config_file, data;
+    std::string preset, config_file, network_file, data;
     std::vector<std::string> set;
 
     void add_to(CLI::App& app);
@@ -39,15 +42,22 @@ struct ConfigOptions {
 /// `--set key=value` as changes to a configuration.
 [[nodiscard]] Json changes(const std::vector<std::string>& assignments);
 
+/// For options that take a number: refuses what is none, or lies outside of `least` to `most`, in a sentence. (That of
+/// the library lets NaN pass.)
+[[nodiscard]] CLI::Validator number_within(double least, double most);
+
 /// Adds `--runs DIR`, the folder of all runs.
 void add_runs_root(CLI::App& app, std::string& root);
+/// Throws ConfigError if it is a file.
 [[nodiscard]] std::filesystem::path runs_root(const std::string& option);
 
-/// A checkpoint's file as given; for a run's folder its best one, or the last.
+/// A checkpoint's file as given; for a run's folder its best one, or the last. Throws ConfigError if there is none.
 [[nodiscard]] std::filesystem::path checkpoint_file(const std::string& given);
 
 /// To stdout, as one line or lines of the protocol.
 void print_json(const Json& json);
 void print_line(const std::string& text);
+/// To stderr, as the program's word.
+void print_error(const std::string& text);
 
 } // namespace espalier::commands

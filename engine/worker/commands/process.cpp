@@ -45,7 +45,7 @@ void add_process_commands(CLI::App& app, Action& chosen) {
     add_runs_root(*command, *root);
     const auto seconds = std::make_shared<double>(60);
     command->add_option("--probe-seconds", *seconds, "How long the devices may take to answer")
-        ->check(CLI::Range(0.1, 3600.0));
+        ->check(number_within(0.1, 3600.0));
     command->callback([root, seconds, &chosen] {
         chosen = [root, seconds] {
             const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1e3));
