@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "display.h"
 #include "main_window.h"
 #include "watchdog.h"
 #include "worker/protocol.h"
 
 #include <QCommandLineParser>
 #include <QTimer>
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
-#include <string_view>
+#include <optional>
+#include <utility>
 
 namespace {
 
@@ -26,25 +28,21 @@ std::unique_ptr<espalier::Watchdog> report_standstills() {
     return watchdog;
 }
 
-/// Whether a window can be shown. Without a display Qt aborts, before it has read --help.
-bool has_display([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
-#ifdef Q_OS_LINUX
-    const auto is_set = [](const char* name) { return !qEnvironmentVariableIsEmpty(name); };
-    const auto names_platform = [](const char* argument) { return std::string_view(argument) == "-platform"; };
-    return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || is_set("QT_QPA_PLATFORM") ||
-           std::any_of(argv, argv + argc, names_platform);
-#else
-    return true;
-#endif
+/// What is wrong with the command line is said in a sentence.
+int refuse(const QString& why) {
+    std::fprintf(stderr, "espalier: %s\n", qPrintable(why));
+    return static_cast<int>(espalier::ExitCode::bad_configuration);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    const bool display = has_display(argc, argv);
-    if (!display)
+    const bool display = espalier::names_display(argc, argv);
+    if (!display || espalier::asks_for_words(argc, argv))
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    std::optional<espalier::DisplayRefusal> refusal(std::in_place);
     espalier::Application app(argc, argv);
+    refusal.reset();
     QApplication::setApplicationName(QStringLiteral("espalier"));
     QApplication::setApplicationDisplayName(QStringLiteral("Espalier"));
     QApplication::setApplicationVersion(QStringLiteral(ESPALIER_VERSION));
@@ -74,31 +72,35 @@ int main(int argc, char** argv) {
         QStringLiteral("PATH"),
         QApplication::translate("main", "A run folder or checkpoint to show, or a folder of images to train with."),
         QStringLiteral("[PATH]"));
-    parser.process(app);
+    if (!parser.parse(QApplication::arguments()))
+        return refuse(QStringLiteral("%1 espalier --help names the options.").arg(parser.errorText()));
+    parser.process(app); // --help and --version
 
     const QStringList paths = parser.positionalArguments();
-    if (paths.size() > 1) {
-        std::fprintf(stderr, "espalier opens one path at a time, and was given %d: %s\n",
-                     static_cast<int>(paths.size()), qPrintable(paths.join(QLatin1Char(' '))));
-        return static_cast<int>(ExitCode::bad_configuration);
-    }
-    if (!display) {
-        std::fputs("espalier needs a display, and neither DISPLAY nor WAYLAND_DISPLAY names one. In a terminal "
-                   "espalier-train does all that the window does: espalier-train --help\n",
-                   stderr);
-        return static_cast<int>(ExitCode::failed);
-    }
+    if (paths.size() > 1)
+        return refuse(QStringLiteral("one path at a time can be opened; these %1 came: %2")
+                          .arg(paths.size())
+                          .arg(paths.join(QLatin1Char(' '))));
+    bool is_number = false;
+    const double times = parser.value(speed).toDouble(&is_number);
+    if (!is_number || !std::isfinite(times) || times < 0)
+        return refuse(QStringLiteral("--speed takes a number such as 2 or 0.5, or 0 for all at once; this came: %1")
+                          .arg(parser.value(speed)));
+    if (parser.isSet(speed) && !parser.isSet(replay))
+        return refuse(QStringLiteral("--speed goes with --replay RUN_DIR."));
+    if (!display)
+        return refuse(no_display_text(QStringLiteral("neither DISPLAY nor WAYLAND_DISPLAY names one")));
     MainWindow::Options options;
     options.settings_file = Settings::default_file();
     options.engine = parser.isSet(engine) ? parser.value(engine) : find_engine();
     options.connect = !parser.isSet(replay);
     options.open = paths.value(0);
     try {
+        auto played = parser.isSet(replay) ? std::make_unique<Replay>(parser.value(replay), times) : nullptr;
         const auto watchdog = parser.isSet(watch) ? report_standstills() : nullptr;
         MainWindow window(options);
-        if (parser.isSet(replay))
-            window.play(std::make_unique<Replay>(parser.value(replay), parser.value(speed).toDouble()),
-                        parser.value(replay));
+        if (played)
+            window.play(std::move(played), parser.value(replay));
         window.show();
         if (qEnvironmentVariableIsSet(
                 "ESPALIER_TIME_TO_WINDOW")) // tests/bench/bench_start: once the first picture is on the screen
@@ -110,7 +112,7 @@ int main(int argc, char** argv) {
             });
         return QApplication::exec();
     } catch (const Error& error) {
-        qCritical("%s", error.what());
+        std::fprintf(stderr, "espalier: %s\n", error.what());
         return static_cast<int>(error.code());
     }
 }

@@ -24,7 +24,7 @@ std::vector<RunEvent> read_events(QFile& file) {
 Replay::Replay(const QString& run_dir, double speed) : speed_(speed) {
     QFile file(run_dir + QStringLiteral("/events.jsonl")), layers(run_dir + QStringLiteral("/layers.jsonl"));
     if (!file.open(QIODevice::ReadOnly))
-        throw DataError("There is no events.jsonl to replay in " + run_dir.toStdString() +
+        throw ConfigError("There is no events.jsonl to replay in " + run_dir.toStdString() +
                         ". Give the folder of a run.");
     events_ = read_events(file);
     if (events_.empty())
