@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/batches.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/hash_random.h"
 
@@ -55,7 +56,7 @@ std::string last_batch_note(std::size_t images, std::int64_t batch) {
     const auto rest = images % static_cast<std::size_t>(batch);
     if (rest == 0)
         return {};
-    const auto whole = std::to_string(images) + " images in batches of " + std::to_string(batch) + " leave " +
+    const auto whole = counted(images, "image") + " in batches of " + std::to_string(batch) + " leave " +
                        std::to_string(rest) + " over. ";
     if (batch == 2)
         return whole + "A batch of one is no use, so one image, another one each epoch, sits out.";
@@ -78,7 +79,7 @@ FittedBatch fitted_batch(std::size_t images, std::int64_t batch) {
         return {batch, {}};
     return {static_cast<std::int64_t>(images), "The batch of " + std::to_string(batch) +
                                                    " is larger than the training set, so all " +
-                                                   std::to_string(images) + " images make one batch."};
+                                                   counted(images, "image") + " make one batch."};
 }
 
 std::vector<std::uint32_t> epoch_order(std::size_t size, std::uint64_t seed, std::int64_t epoch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/memory_dataset.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/content_hash.h"
 
@@ -21,8 +22,8 @@ MemoryDataset::MemoryDataset(DatasetInfo info, MemoryPart train, MemoryPart vali
                             ". All parts must have the same size.");
         if (part.pixels.size() != part.labels.size() * image().bytes())
             throw DataError("'" + part.source + "' holds " + std::to_string(part.pixels.size()) +
-                            " bytes of pixels, but " + std::to_string(part.labels.size()) + " images of " +
-                            image().text() + " need " + std::to_string(part.labels.size() * image().bytes()) + ".");
+                            " bytes of pixels, but " + counted(part.labels.size(), "image") + " of " + image().text() +
+                            " need " + std::to_string(part.labels.size() * image().bytes()) + ".");
     }
 }
 

@@ -2,6 +2,7 @@
 #include "io/run_folder.h"
 
 #include "base/atomic_file.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/user_folders.h"
 #include "base/utf8.h"
@@ -122,7 +123,7 @@ RunFolder RunFolder::create(const fs::path& root, const std::string& name) {
                         remedy_for(error) + " The place is chosen with ESPALIER_RUNS or --out.");
         }
     }
-    throw Error("There are more than " + std::to_string(most) + " runs called " + stem + " in " + root.string() + ".");
+    throw Error("There are more than " + counted(most, "run") + " called " + stem + " in " + root.string() + ".");
 }
 
 RunFolder RunFolder::create_at(const fs::path& path) {

@@ -96,8 +96,8 @@ bool nothing_left(const RunState& state, const RunConfig& config, const RunSets&
 void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets) {
     if (nothing_left(state, config, sets))
         throw ConfigError("This run has trained " + counted(state.epoch, "epoch") + ", and " +
-                          std::to_string(config.epochs) +
-                          " are asked for. To go on, resume it with more: --set epochs=" +
+                          std::to_string(config.epochs) + plural(config.epochs, " is", " are") +
+                          " asked for. To go on, resume it with more: --set epochs=" +
                           std::to_string(state.epoch + config.epochs) + ".");
 }
 

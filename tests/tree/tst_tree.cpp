@@ -81,6 +81,7 @@ private Q_SLOTS:
     void widgets_and_app_include_no_engine();
     void the_window_never_waits();
     void looks_stand_in_the_theme_alone();
+    void numbers_in_texts_are_counted();
     void every_file_names_its_licence();
     void tests_that_are_named_exist();
 };
@@ -169,6 +170,25 @@ void TestTree::looks_stand_in_the_theme_alone() {
             if (styled.match(line.section("//", 0, 0)).hasMatch() && !may.contains(source.path))
                 wrong.append(source.path + ": " + line.trimmed());
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+/// A number and behind it the word for many, which is wrong of one: base/counted.h has both.
+void TestTree::numbers_in_texts_are_counted() {
+    static const QRegularExpression many("(to_string|count_text)\\([^\"]*\\)\\s*\\+\\s*\" "
+                                         "(alphas|channels|classes|epochs|fields|files|images|labels|layers|ops|"
+                                         "parameters|runs|steps|threads|updates)\\b(?!=)");
+    QStringList wrong;
+    for (const auto& source : sources({"engine"})) {
+        if (source.path.contains("/kernels/")) // limits, never one
+            continue;
+        const auto text = source.lines.join('\n');
+        for (auto found = many.globalMatch(text); found.hasNext();)
+            wrong.append(source.path + ": " + found.next().captured().simplified());
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+    QVERIFY(many.match(R"(std::to_string(epochs_) +
+         " epochs of ")")
+                .hasMatch());
 }
 
 void TestTree::every_file_names_its_licence() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ops/convolution.h"
 
+#include "base/counted.h"
 #include "graph/builder.h"
 #include "graph/ops/families.h"
 
@@ -32,8 +33,8 @@ Shape convolved(const Arguments& arguments, const Convolution& convolution, cons
     expect_divisible(arguments, "input channels", x[1], groups);
     expect_divisible(arguments, "output channels", w[0], groups);
     if (w[1] * groups != x[1])
-        arguments.refuse("w must have " + std::to_string(x[1] / groups) +
-                         " channels a filter (input channels / groups = " + std::to_string(x[1]) + " / " +
+        arguments.refuse("w must have " + counted(x[1] / groups, "channel") +
+                         " a filter (input channels / groups = " + std::to_string(x[1]) + " / " +
                          std::to_string(groups) + "), but has " + std::to_string(w[1]) + ".");
     std::array<std::int64_t, 2> extent{};
     for (std::size_t axis = 0; axis < 2; ++axis) {
