@@ -399,12 +399,14 @@ void ConfigurePage::show_scan(const Json& scan) {
     const auto number_of_classes = classes.size();
     data_->set_classes(QString::number(number_of_classes), std::move(classes));
     std::vector<DataPanel::Finding> findings;
+    const QString width = format_count(protocol::number_at(scan, "width")),
+                  height = format_count(protocol::number_at(scan, "height")),
+                  colour = protocol::number_at(scan, "channels") == 1 ? tr("grey") : tr("colour");
     findings.push_back(
         {QStringLiteral("check"), Role::good,
-         tr("%1 images of %2 × %3, %4")
-             .arg(format_count(static_cast<double>(images_)), format_count(protocol::number_at(scan, "width")),
-                  format_count(protocol::number_at(scan, "height")),
-                  protocol::number_at(scan, "channels") == 1 ? tr("grey") : tr("colour"))});
+         images_ == 1
+             ? tr("1 image of %1 × %2, %3").arg(width, height, colour)
+             : tr("%1 images of %2 × %3, %4").arg(format_count(static_cast<double>(images_)), width, height, colour)});
     if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1) {
         const auto size = [&](const char* key) {
             const auto pair = scan.find(key);

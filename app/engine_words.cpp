@@ -70,6 +70,7 @@ constexpr std::array texts{
     // notes of a plan
     QT_TRANSLATE_NOOP("espalier::engine",
                       "The precision is %1: in a self-test its losses were within %2 % of those in fp32."),
+    QT_TRANSLATE_NOOP("espalier::engine", "Each update takes the mean gradient of %1 batches of 1 image."),
     QT_TRANSLATE_NOOP("espalier::engine", "Each update takes the mean gradient of %1 batches of %2 images."),
     QT_TRANSLATE_NOOP("espalier::engine",
                       "%1 images in batches of %2 leave %3 over. The last batch of each epoch has %4."),
@@ -110,6 +111,11 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP(
         "espalier::engine",
         "In the training part and in the test part: %1 images. Accuracy will look a little better than it is."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "1 hidden file or leftover of the system (such as ._a.jpg, Thumbs.db) was passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "1 image lies beside the folders of the classes and was passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "1 folder was reached a second time, through a link, and passed over."),
+    QT_TRANSLATE_NOOP("espalier::engine", "1 file is no image by its name (%1) and was passed over."),
     QT_TRANSLATE_NOOP(
         "espalier::engine",
         "%1 hidden files or folders and leftovers of the system (such as ._a.jpg, Thumbs.db) were passed over."),

@@ -23,10 +23,21 @@ struct Format {
     QString words;
 };
 
-std::array<Format, 3> formats() {
+std::array<Format, 4> formats() {
     return {{{"onnx", "onnx", NetworkExport::tr("ONNX, for other programs (*.onnx)")},
              {"safetensors", "safetensors", NetworkExport::tr("Weights (*.safetensors)")},
+             {"network", "json", NetworkExport::tr("Network without its weights, as JSON (*.json)")},
              {"genotype", "json", NetworkExport::tr("Genotype of a search (*.json)")}}};
+}
+
+/// What the name ends in says the format, for it may be typed in full; of two with one ending the chosen filter does.
+QString format_of(const QString& file, const QString& filter) {
+    const QString suffix = QFileInfo(file).suffix();
+    QString chosen;
+    for (const Format& format : formats())
+        if (suffix == QLatin1String(format.suffix) && (chosen.isEmpty() || format.words == filter))
+            chosen = QLatin1String(format.name);
+    return chosen.isEmpty() ? QStringLiteral("onnx") : chosen;
 }
 
 } // namespace
@@ -56,15 +67,9 @@ void NetworkExport::choose(const RunModel& run) {
     });
     const QString folder = run.path() + QStringLiteral("/checkpoints/");
     const bool has_best = run.best_accuracy().has_value();
-    connect(dialog, &QFileDialog::fileSelected, this, [this, folder, has_best](const QString& file) {
-        // What the name ends in says the format: a name may be typed in full.
-        const QString suffix = QFileInfo(file).suffix();
-        QString chosen = QStringLiteral("onnx");
-        for (const Format& format : formats())
-            if (suffix == QLatin1String(format.suffix))
-                chosen = QLatin1String(format.name);
-        write(folder + (has_best ? QStringLiteral("best.safetensors") : QStringLiteral("last.safetensors")), chosen,
-              file);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, dialog, folder, has_best](const QString& file) {
+        write(folder + (has_best ? QStringLiteral("best.safetensors") : QStringLiteral("last.safetensors")),
+              format_of(file, dialog->selectedNameFilter()), file);
     });
     dialog->open();
 }
@@ -85,10 +90,12 @@ void NetworkExport::write(const Json& arguments, const QString& file) {
         {[this, file](const Json& answer) {
              const QString written = text_at(answer, "file");
              const auto compared = answer.find("compared");
-             const QString sentence = compared == answer.end()
-                                          ? tr("Written: %1").arg(file)
-                                          : tr("Written: %1. Read back, it gives the same answers on %2 images.")
-                                                .arg(file, format_count(protocol::number_at(*compared, "images")));
+             const double images = compared == answer.end() ? 0 : protocol::number_at(*compared, "images");
+             const QString sentence =
+                 images == 0   ? tr("Written: %1").arg(file)
+                 : images == 1 ? tr("Written: %1. Read back, it gives the same answers on 1 image.").arg(file)
+                               : tr("Written: %1. Read back, it gives the same answers on %2 images.")
+                                     .arg(file, format_count(images));
              machine_->is_here() ? emit told(sentence) : bring(written, file, sentence);
          },
          [this](const QString& text, int) { emit failed(tr("The network was not exported. %1").arg(text)); },

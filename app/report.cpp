@@ -62,7 +62,7 @@ QString report(const RunModel& run, const QString& device) {
             .arg(run.epoch(), 0, 'f', 2)
             .arg(run.reason())};
     if (const auto& plan = run.plan())
-        lines << QStringLiteral("Plan: %1 parameters, batch %2, %3 epochs, %4 on %5, %6; passes %7")
+        lines << QStringLiteral("Plan: %1 parameters, batch %2, epochs %3, %4 on %5, %6; passes %7")
                      .arg(format_count(plan->parameters))
                      .arg(plan->batch)
                      .arg(plan->epochs)

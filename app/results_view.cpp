@@ -349,8 +349,11 @@ void ResultsView::show_results(const Json& answer) {
         clear_results();
         const double images = protocol::number_at(answer, "images");
         if (images > 0)
-            set_stage(Stage::unknown,
-                      tr("Evaluate the checkpoint on %1 images to see what it confuses.").arg(format_count(images)));
+            set_stage(
+                Stage::unknown,
+                images == 1
+                    ? tr("Evaluate the checkpoint on 1 image to see what it confuses.")
+                    : tr("Evaluate the checkpoint on %1 images to see what it confuses.").arg(format_count(images)));
         return;
     }
     fill_choices(answer);
@@ -398,15 +401,19 @@ void ResultsView::ask_images(const Shown& shown, std::int64_t first) {
 void ResultsView::describe_images() {
     const QStringList& names = confusion_->counts().classes;
     const QString count = format_count(static_cast<double>(shown_total_));
+    const bool one = shown_total_ == 1;
     if (shown_.truth < 0 || shown_.truth >= names.size())
-        image_words_->setText(tr("All %1 images, the hardest first").arg(count));
+        image_words_->setText(one ? tr("The only image") : tr("All %1 images, the hardest first").arg(count));
     else if (shown_.predicted < 0 || shown_.predicted >= names.size())
-        image_words_->setText(tr("%1: %2 images, the hardest first").arg(names[shown_.truth], count));
+        image_words_->setText(one ? tr("%1: 1 image").arg(names[shown_.truth])
+                                  : tr("%1: %2 images, the hardest first").arg(names[shown_.truth], count));
     else if (shown_.truth == shown_.predicted)
-        image_words_->setText(tr("%1, told right: %2 images").arg(names[shown_.truth], count));
+        image_words_->setText(one ? tr("%1, told right: 1 image").arg(names[shown_.truth])
+                                  : tr("%1, told right: %2 images").arg(names[shown_.truth], count));
     else
         image_words_->setText(
-            tr("%1 taken for %2: %3 images").arg(names[shown_.truth], names[shown_.predicted], count));
+            one ? tr("%1 taken for %2: 1 image").arg(names[shown_.truth], names[shown_.predicted])
+                : tr("%1 taken for %2: %3 images").arg(names[shown_.truth], names[shown_.predicted], count));
 }
 
 void ResultsView::show_images(const Json& answer) {

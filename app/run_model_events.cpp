@@ -105,7 +105,7 @@ void RunModel::take_plan(const RunEvent& event) {
     const bool first = !plan_;
     plan_ = std::move(plan);
     if (first || !protocol::flag_at(fields, "continued"))
-        note(event, tr("%1 parameters, batch %2, %3 epochs of %4 steps on %5 (%6)")
+        note(event, tr("%1 parameters, batch %2, epochs: %3, steps of each: %4, on %5 (%6)")
                         .arg(format_count(plan_->parameters))
                         .arg(plan_->batch)
                         .arg(plan_->epochs)

@@ -385,9 +385,11 @@ void RunPage::fill_header() {
     const double share =
         run_->last_step() > 0 ? static_cast<double>(run_->step()) / static_cast<double>(run_->last_step()) : 0;
     if (state == RunState::finished) {
-        header_->set_progress(
-            tr("%1 epochs in %2").arg(format_count(std::round(run_->epoch())), format_clock(run_->seconds_trained())),
-            -1, {});
+        const QString clock = format_clock(run_->seconds_trained());
+        const double epochs = std::round(run_->epoch());
+        header_->set_progress(epochs == 1 ? tr("1 epoch in %1").arg(clock)
+                                          : tr("%1 epochs in %2").arg(format_count(epochs), clock),
+                              -1, {});
         return;
     }
     const auto left = run_->seconds_left();

@@ -116,7 +116,9 @@ void SetupView::show_run(const RunModel& run) {
     row(tr("Parameters"), format_count(plan.parameters));
     row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
     row(tr("Epochs"),
-        tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
+        plan.steps_per_epoch == 1
+            ? tr("%1 of 1 step, batch %2").arg(plan.epochs).arg(plan.batch)
+            : tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
     row(tr("Device"), device_words(plan.device, plan.backend));
     row(tr("Precision"), plan.precision);
     if (plan.peak_gflops > 0)

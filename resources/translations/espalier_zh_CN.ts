@@ -1129,6 +1129,10 @@
         <source>%1 of %2 images</source>
         <translation>%1 / %2 张图像</translation>
     </message>
+    <message>
+        <source>1 image of %1 × %2, %3</source>
+        <translation>1 张图像，%1 × %2，%3</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ConfusionMatrix</name>
@@ -1874,6 +1878,14 @@ A click offers to take it back.</source>
         <source>The network was exported, but could not be brought here. %1</source>
         <translation>网络已导出，但无法取回本机。%1</translation>
     </message>
+    <message>
+        <source>Network without its weights, as JSON (*.json)</source>
+        <translation>不含权重的网络，JSON 格式 (*.json)</translation>
+    </message>
+    <message>
+        <source>Written: %1. Read back, it gives the same answers on 1 image.</source>
+        <translation>已写入：%1。读回后在 1 张图像上给出相同的结果。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::NetworkView</name>
@@ -2426,6 +2438,26 @@ A click offers to take it back.</source>
         <source>Resume</source>
         <translation>继续</translation>
     </message>
+    <message>
+        <source>Evaluate the checkpoint on 1 image to see what it confuses.</source>
+        <translation>在 1 张图像上评估检查点，看看它混淆了什么。</translation>
+    </message>
+    <message>
+        <source>The only image</source>
+        <translation>唯一的图像</translation>
+    </message>
+    <message>
+        <source>%1: 1 image</source>
+        <translation>%1：1 张图像</translation>
+    </message>
+    <message>
+        <source>%1, told right: 1 image</source>
+        <translation>%1，判对：1 张图像</translation>
+    </message>
+    <message>
+        <source>%1 taken for %2: 1 image</source>
+        <translation>%1 被判为 %2：1 张图像</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunActions</name>
@@ -2693,10 +2725,6 @@ A click offers to take it back.</source>
         <translation>%1 · 第 %2 步</translation>
     </message>
     <message>
-        <source>%1 parameters, batch %2, %3 epochs of %4 steps on %5 (%6)</source>
-        <translation>%1 个参数，批大小 %2，%3 轮，每轮 %4 步，%5（%6）</translation>
-    </message>
-    <message>
         <source>Checkpoint at step %1 · %2</source>
         <translation>第 %1 步的检查点 · %2</translation>
     </message>
@@ -2723,6 +2751,10 @@ A click offers to take it back.</source>
     <message>
         <source>Epoch %1: validation loss %2, accuracy %3</source>
         <translation>第 %1 轮：验证损失 %2，准确率 %3</translation>
+    </message>
+    <message>
+        <source>%1 parameters, batch %2, epochs: %3, steps of each: %4, on %5 (%6)</source>
+        <translation>%1 个参数，批大小 %2，%3 轮，每轮 %4 步，%5（%6）</translation>
     </message>
 </context>
 <context>
@@ -3083,6 +3115,10 @@ A click offers to take it back.</source>
         <source>What it learned is kept: the last checkpoint is of step %1, %2 before the end.</source>
         <translation>已学到的内容保留着：最近的检查点来自第 %1 步，在结束前 %2。</translation>
     </message>
+    <message>
+        <source>1 epoch in %1</source>
+        <translation>1 轮，用时 %1</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunRail</name>
@@ -3226,6 +3262,10 @@ A click offers to take it back.</source>
     <message>
         <source>Folder</source>
         <translation>文件夹</translation>
+    </message>
+    <message>
+        <source>%1 of 1 step, batch %2</source>
+        <translation>%1 轮，每轮 1 步，批大小 %2</translation>
     </message>
 </context>
 <context>
@@ -3604,6 +3644,26 @@ A click offers to take it back.</source>
     <message>
         <source>The engine for NVIDIA GPUs is not installed (%1).</source>
         <translation>没有安装用于 NVIDIA GPU 的引擎（%1）。</translation>
+    </message>
+    <message>
+        <source>Each update takes the mean gradient of %1 batches of 1 image.</source>
+        <translation>每次更新取 %1 批（每批 1 张图像）的平均梯度。</translation>
+    </message>
+    <message>
+        <source>1 hidden file or leftover of the system (such as ._a.jpg, Thumbs.db) was passed over.</source>
+        <translation>略过了 1 个隐藏文件或系统遗留文件（如 ._a.jpg、Thumbs.db）。</translation>
+    </message>
+    <message>
+        <source>1 image lies beside the folders of the classes and was passed over.</source>
+        <translation>1 张图像位于类别文件夹之外，已略过。</translation>
+    </message>
+    <message>
+        <source>1 folder was reached a second time, through a link, and passed over.</source>
+        <translation>1 个文件夹通过链接被再次到达，已略过。</translation>
+    </message>
+    <message>
+        <source>1 file is no image by its name (%1) and was passed over.</source>
+        <translation>1 个文件按名称不是图像（%1），已略过。</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,8 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -153,6 +155,19 @@ private slots:
         save->selectFile(file);
         QMetaObject::invokeMethod(save, "accept");
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(file), 30000);
+
+        // Of the formats in JSON a name typed in full means the network, unless the other one is chosen.
+        QVERIFY(driver.click(QStringLiteral("band-export")));
+        save = driver.find<QFileDialog>(QStringLiteral("exportNetwork"));
+        QVERIFY(save);
+        QVERIFY(save->nameFilters().join(QLatin1Char(' ')).contains(QStringLiteral("as JSON (*.json)")));
+        const QString network = elsewhere.filePath(QStringLiteral("colours.json"));
+        save->selectFile(network);
+        QMetaObject::invokeMethod(save, "accept");
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(network), 30000);
+        QFile written(network);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        QVERIFY(QJsonDocument::fromJson(written.readAll()).object().contains(QStringLiteral("network")));
 
         // A new window has it at once, without an evaluation.
         QVERIFY(QFile::exists(driver.run()->path() + QStringLiteral("/results/best-unseen.json")));
