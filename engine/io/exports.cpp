@@ -8,9 +8,14 @@
 
 namespace espalier {
 
-void check_export_place(const std::filesystem::path& out) {
-    if (std::filesystem::is_directory(out))
+void check_is_no_folder(const std::filesystem::path& out) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(out, ignored))
         throw ConfigError("'" + out.string() + "' is a folder. Give the name of a file in it.");
+}
+
+void check_export_place(const std::filesystem::path& out) {
+    check_is_no_folder(out);
     const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(out));
     for (auto folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
         const RunFolder run(folder);

@@ -5,6 +5,9 @@
 
 namespace espalier {
 
+/// Throws ConfigError if a file cannot be written there because it is a folder.
+void check_is_no_folder(const std::filesystem::path& out);
+
 /// Throws ConfigError if an export to `out` would not be a new file of the user's: a folder, or a place among a run's
 /// own files other than its exports/.
 void check_export_place(const std::filesystem::path& out);

@@ -131,7 +131,11 @@ void add_all_commands(CLI::App& app, Action& chosen) {
     add_process_commands(app, chosen);
 }
 
-void print_error(const std::string& text) { std::fprintf(stderr, "espalier-train: %s\n", text.c_str()); }
+void print_error(std::string text) {
+    while (text.ends_with('\n')) // behind a list
+        text.pop_back();
+    std::fprintf(stderr, "espalier-train: %s\n", text.c_str());
+}
 
 } // namespace commands
 

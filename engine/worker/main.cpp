@@ -5,8 +5,9 @@
 #include <QLoggingCategory>
 #include <clocale>
 #ifdef __linux__
-#include <cstdlib>
 #include <unistd.h>
+
+#include <cstdlib>
 #endif
 
 namespace {

@@ -381,6 +381,17 @@ private Q_SLOTS:
         QCOMPARE(Json::parse(read(file).toStdString()), json);
     }
 
+    /// As an export's.
+    void the_folders_of_a_report_are_made_and_named() {
+        const auto out = folder_.filePath("reported"), file = folder_.filePath("reports/of/today.zip");
+        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);
+        QCOMPARE(run({"report", out, "--out", file}).output.count("Folder made: "), 2);
+        QVERIFY(QFile::exists(file));
+        const auto refused = run({"report", out, "--out", folder_.path()});
+        QCOMPARE(refused.code, 2);
+        QVERIFY2(refused.errors.contains("is a folder"), refused.errors);
+    }
+
     void an_export_that_fails_leaves_no_folder() {
         const auto out = folder_.filePath("no-genotype"), file = folder_.filePath("other/folders/genotype.json");
         QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);

@@ -232,9 +232,9 @@ void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& sha
     for (std::size_t i = 0; i < graph.tensors().size(); ++i)
         if (graph.tensors()[i].role == Role::parameter)
             parameters.push_back(static_cast<TensorId>(i));
-    const auto step = compile_step(
-        graph, y, parameters, {.precision = precision}, {},
-        [&](const Graph& whole, const Op& op) { return bool(backend->supports(whole, op)); });
+    const auto step =
+        compile_step(graph, y, parameters, {.precision = precision}, {},
+                     [&](const Graph& whole, const Op& op) { return bool(backend->supports(whole, op)); });
     {
         Session session(*backend, {});
         session.plan("tuning", step.graph);

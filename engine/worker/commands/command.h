@@ -58,6 +58,6 @@ void add_runs_root(CLI::App& app, std::string& root);
 void print_json(const Json& json);
 void print_line(const std::string& text);
 /// To stderr, as the program's word.
-void print_error(const std::string& text);
+void print_error(std::string text);
 
 } // namespace espalier::commands

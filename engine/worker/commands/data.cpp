@@ -7,6 +7,8 @@
 #include "worker/console.h"
 #include "worker/protocol.h"
 
+#include <cstdio>
+
 namespace espalier::commands {
 namespace {
 
@@ -50,7 +52,7 @@ void add_data_commands(CLI::App& app, Action& chosen) {
             if (options->json)
                 print_json(report.to_json());
             else
-                print_line(report.to_text());
+                std::fputs(report.to_text().c_str(), stdout);
             return static_cast<int>(report.total() > 0 && report.bad.empty() ? ExitCode::done : ExitCode::bad_data);
         };
     });

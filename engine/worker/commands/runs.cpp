@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/atomic_file.h"
+#include "io/exports.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/run_report.h"
@@ -54,12 +55,16 @@ void add_runs_command(CLI::App& app, Action& chosen) {
     const auto report = std::make_shared<ReportOptions>();
     auto* reporting = app.add_subcommand("report", "Put what a report of a fault needs of a run into a zip");
     reporting->add_option("RUN_DIR", report->folder, "The run's folder")->required();
-    reporting->add_option("--out", report->out, "The file to write [RUN-report.zip, here]");
+    reporting->add_option("--out", report->out, "The file to write [RUN-report.zip, here]; folders above it are made");
     reporting->callback([report, &chosen] {
         chosen = [report] {
             const RunFolder run(report->folder);
             const std::filesystem::path file = report->out.empty() ? report_name(run) : report->out;
-            write_file_atomically(file, run_report(run));
+            check_is_no_folder(file);
+            const auto archive = run_report(run);
+            for (const auto& folder : make_folders_above(file))
+                print_line("Folder made: " + folder.string());
+            write_file_atomically(file, archive);
             print_line("Written: " + file.string());
             return 0;
         };
