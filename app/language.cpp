@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "language.h"
 
-#include <QCoreApplication>
+#include <QApplication>
+#include <QFontDatabase>
+#include <QFontInfo>
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QTranslator>
@@ -21,7 +23,30 @@ void install(const QString& file, const QString& folder) {
         (void)translator.release(); // the application's child
 }
 
+/// Where the desktop's font has no Chinese signs, each text would be put together from two fonts: lines of two heights,
+/// and signs in the shape that another country gives them.
+void take_chinese_font() {
+    QFont font = QApplication::font();
+    const QString family = QFontInfo(font).family();
+    if (QFontDatabase::writingSystems(family).contains(QFontDatabase::SimplifiedChinese))
+        return;
+    if (const QString chinese = chinese_family_of(QFontDatabase::families(QFontDatabase::SimplifiedChinese));
+        !chinese.isEmpty()) {
+        font.setFamilies({chinese, family});
+        QApplication::setFont(font);
+    }
+}
+
 } // namespace
+
+QString chinese_family_of(const QStringList& families) {
+    for (const char* made_for_it :
+         {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "Microsoft YaHei UI",
+          "Microsoft YaHei", "PingFang SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei"})
+        if (families.contains(QLatin1String(made_for_it)))
+            return QLatin1String(made_for_it);
+    return {};
+}
 
 QString name_of(Language language) { return QLatin1String(names[static_cast<std::size_t>(language)]); }
 
@@ -54,6 +79,8 @@ void install_language(Language language) {
         return;
     install(QStringLiteral("qtbase_") + name_of(language), QLibraryInfo::path(QLibraryInfo::TranslationsPath));
     install(QStringLiteral("espalier_") + name_of(language), QStringLiteral(":/translations"));
+    if (language == Language::chinese)
+        take_chinese_font();
 }
 
 } // namespace espalier

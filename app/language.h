@@ -15,8 +15,11 @@ enum class Language { system, english, chinese };
 /// The first of a user's languages ("zh-Hans-CN", "en-GB": the most wanted first) that the window speaks; else English.
 [[nodiscard]] Language spoken_of(const QStringList& wanted);
 
-/// Translates Espalier's texts and Qt's own from here on, in place of what was installed before. Widgets keep the words
-/// they were made with: this comes before the first of them.
+/// The one of these families that a Chinese window is set in; none if none of them is known to be made for that.
+[[nodiscard]] QString chinese_family_of(const QStringList& families);
+
+/// Translates Espalier's texts and Qt's own from here on, in place of what was installed before, and takes a font that
+/// has the language's signs. Widgets keep the words they were made with: this comes before the first of them.
 void install_language(Language language);
 
 } // namespace espalier

@@ -167,6 +167,16 @@ private slots:
         QCOMPARE(spoken_of({}), Language::english);
     }
 
+    void a_font_made_for_chinese_is_taken() {
+        QCOMPARE(chinese_family_of({QStringLiteral("DejaVu Sans"), QStringLiteral("Noto Sans CJK JP"),
+                                    QStringLiteral("Noto Sans CJK SC"), QStringLiteral("Noto Serif CJK SC")}),
+                 QStringLiteral("Noto Sans CJK SC"));
+        QCOMPARE(chinese_family_of({QStringLiteral("SimSun"), QStringLiteral("Microsoft YaHei")}),
+                 QStringLiteral("Microsoft YaHei"));
+        QCOMPARE(chinese_family_of({QStringLiteral("Noto Sans CJK JP"), QStringLiteral("Some Font")}), QString());
+        QCOMPARE(chinese_family_of({}), QString());
+    }
+
     void settings_keep_the_language() {
         const QTemporaryDir folder;
         const QString file = folder.filePath(QStringLiteral("settings.json"));
@@ -202,5 +212,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTranslations)
+QTEST_MAIN(TestTranslations)
 #include "tst_translations.moc"
