@@ -93,7 +93,7 @@ void ConfusionMatrix::measure() {
     int widest = 0;
     for (const QString& name : counts_.classes)
         widest = std::max(widest, metrics.horizontalAdvance(name));
-    const int names = std::min(widest, longest_name) + gap;
+    const int names = std::min(widest + 1, longest_name) + gap; // an advance that is rounded down has no room in itself
     left_ = title + names;
     top_ = title + names;
     const int count = std::max(1, classes());
