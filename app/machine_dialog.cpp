@@ -96,6 +96,14 @@ MachineDialog::MachineDialog(const MachineSpec& machine, CommandLine here, QWidg
     change_kind();
 }
 
+MachineDialog::~MachineDialog() {
+    // Children are destroyed when the fields are gone already, and tell of their end even then.
+    if (running_)
+        running_->disconnect(this);
+    if (listing_)
+        listing_->disconnect(this);
+}
+
 MachineSpec MachineDialog::spec() const {
     const auto kind = static_cast<MachineSpec::Kind>(kind_->currentData().toInt());
     const QString host = kind == MachineSpec::Kind::wsl ? distribution_->currentText() : host_->text();
@@ -144,6 +152,7 @@ void MachineDialog::show_outcome(bool ok, const QString& sentence) {
 
 void MachineDialog::ask_distributions() {
     auto* process = new QProcess(this);
+    listing_ = process;
     const auto say = [this](const QString& text) {
         if (spec().kind == MachineSpec::Kind::wsl && !running_)
             outcome_->setText(text);

@@ -4,10 +4,12 @@
 #include "machine_spec.h"
 
 #include <QDialog>
+#include <QPointer>
 
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QProcess;
 class QPushButton;
 class QFormLayout;
 
@@ -21,6 +23,7 @@ class MachineDialog : public QDialog {
 
 public:
     MachineDialog(const MachineSpec& machine, CommandLine here, QWidget* parent = nullptr);
+    ~MachineDialog() override;
 
 signals:
     void chosen(const MachineSpec& machine);
@@ -40,6 +43,7 @@ private:
     QLabel *host_label_, *distribution_label_, *outcome_;
     QPushButton *test_, *save_;
     MachineTest* running_ = nullptr;
+    QPointer<QProcess> listing_; ///< asks what distributions there are
 };
 
 } // namespace espalier

@@ -4,6 +4,7 @@
 #include "confusion_matrix.h"
 #include "image_grid.h"
 #include "image_upload.h"
+#include "machine_dialog.h"
 #include "machine_menu.h"
 #include "machine_test.h"
 #include "real_runs.h"
@@ -343,6 +344,17 @@ private slots:
         write_file(file, QByteArray(ImageUpload::most_bytes + 1, 'x'));
         QVERIFY(read_for_upload(file).problem.contains(QStringLiteral("no image")));
         QVERIFY(read_for_upload(file + QStringLiteral("x")).problem.contains(QStringLiteral("cannot be read")));
+    }
+
+    /// While it lists distributions (there is no wsl.exe here, which is found out in the child), or tests a machine.
+    void a_dialog_that_is_closed_asks_no_more() {
+        for (int i = 0; i < 40; ++i) {
+            MachineDialog dialog({MachineSpec::Kind::wsl, {}, QStringLiteral("Ubuntu"), {}}, {});
+            dialog.show();
+            if (i % 2 == 1)
+                QVERIFY(QMetaObject::invokeMethod(dialog.findChild<QPushButton*>(QStringLiteral("machineTest")),
+                                                  "click", Qt::DirectConnection));
+        }
     }
 
     void wsl_lists_connects_and_says_what_is_wrong() {
