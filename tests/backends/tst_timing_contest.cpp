@@ -129,6 +129,15 @@ private Q_SLOTS:
                 2, [](std::size_t, double) { return std::optional<double>(); }, [](std::size_t) { return Order{}; }),
             Order{});
     }
+    void few_values_of_a_setting_are_tried() {
+        using Values = std::vector<std::int64_t>;
+        QCOMPARE(values_to_try(0, 3), (Values{0, 1, 2, 3}));
+        QCOMPARE(values_to_try(1, 16), (Values{1, 2, 4, 8, 16}));
+        QCOMPARE(values_to_try(1, 2048).back(), std::int64_t{64});
+        QCOMPARE(values_to_try(-1, 2), (Values{-1, 0, 1, 2})); // "none" is a setting of some libraries
+        QCOMPARE(values_to_try(-2, 5000).size(), std::size_t{67});
+        QCOMPARE(values_to_try(5, 4), Values{});
+    }
     void the_best_so_far_is_told() {
         std::vector<double> bests;
         static_cast<void>(fastest_first(3, [&](std::size_t kernel, double best) {

@@ -81,4 +81,12 @@ std::vector<std::size_t> fastest_nearby(std::size_t count, const TimeOf& time, c
     return order;
 }
 
+std::vector<std::int64_t> values_to_try(std::int64_t least, std::int64_t greatest) {
+    constexpr std::int64_t most = 64;
+    std::vector<std::int64_t> values;
+    for (auto value = least; value <= std::min(most, greatest); value = least > 0 ? 2 * value : value + 1)
+        values.push_back(value);
+    return values;
+}
+
 } // namespace espalier::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -24,5 +25,9 @@ using NeighboursOf = std::function<std::vector<std::size_t>(std::size_t entrant)
 /// there, a few times at most. Those that were found come first.
 [[nodiscard]] std::vector<std::size_t> fastest_nearby(std::size_t count, const TimeOf& time,
                                                       const NeighboursOf& neighbours);
+
+/// Values of a setting that are worth trying, none above 64: of one whose least is 1 or more, which is a size, the
+/// least times powers of two; else all, since they name entries of a table.
+[[nodiscard]] std::vector<std::int64_t> values_to_try(std::int64_t least, std::int64_t greatest);
 
 } // namespace espalier::cuda

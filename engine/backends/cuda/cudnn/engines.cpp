@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/cudnn/engines.h"
 
+#include "backends/cuda/timing_contest.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -81,18 +82,6 @@ std::optional<Descriptor> engine_of(const Descriptor& graph, std::int64_t index)
     if (!engine.try_finalize())
         return std::nullopt;
     return engine;
-}
-
-/// Values of a knob that are worth trying: all of one that counts from 0, which names entries of a table; powers of two
-/// of one that counts from 1, which is a size.
-std::vector<std::int64_t> values_of(const Descriptor& knob) {
-    constexpr std::int64_t most = 64;
-    const auto least = knob.integer(CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE),
-               greatest = std::min(most, knob.integer(CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE));
-    std::vector<std::int64_t> values;
-    for (auto value = least; value <= greatest; value = least == 0 ? value + 1 : 2 * value)
-        values.push_back(value);
-    return values;
 }
 
 /// Whether a knob decides in which order, or whether in any order at all, parts of a sum are added.
@@ -216,7 +205,8 @@ std::vector<Choice> Engines::neighbours(const Choice& choice) const {
         for (const auto type : knob.list<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_INFO_TYPE, CUDNN_TYPE_KNOB_TYPE, 1)) {
             if (problem_.deterministic && splits_sums(type))
                 continue;
-            for (const auto value : values_of(knob)) {
+            for (const auto value : values_to_try(knob.integer(CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE),
+                                                  knob.integer(CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE))) {
                 Choice other = choice;
                 const auto set =
                     std::ranges::find(other.knobs, std::int64_t{type}, [](const auto& k) { return k.first; });
