@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format = 1; ///< counts up whenever a choice of an older release would mean something else
+constexpr int format = 2; ///< counts up whenever a choice of an older release would mean something else
 constexpr std::uintmax_t most_bytes = 8 << 20;
 constexpr const char* prefix = "algorithms-";
 constexpr auto abandoned = std::chrono::hours(1); ///< age of a temporary file whose process has died

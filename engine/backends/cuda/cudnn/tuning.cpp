@@ -37,8 +37,9 @@ private:
     Event begin_{cudaEventDefault}, end_{cudaEventDefault};
 };
 
-constexpr double short_launch = 0.05; ///< milliseconds
-constexpr int replayed = 6;           ///< launches of a graph
+/// Milliseconds: the launch of a graph costs so little beside a longer kernel that one is enough.
+constexpr double short_launch = 0.05;
+constexpr int several_launches = 6;
 
 template <class Measure>
 double median(Measure&& measure) {
@@ -80,23 +81,22 @@ public:
             fill_random(tensors_[i].data(), problem.type, counts_[i], static_cast<unsigned>(i + 1), stream);
     }
 
-    /// Milliseconds of a launch; nothing if the engine refuses.
+    /// Milliseconds of a launch within a graph, as a step launches it; nothing if the engine refuses, or refuses to be
+    /// recorded, as some do that make a texture at each launch.
     std::optional<double> time(const std::shared_ptr<const Plan>& plan, double best) {
         try {
             const auto execution = execution_of(plan);
             const auto run = [&] { execution.run(handle_); };
             if (timer_.time(1, run) > 20 * best + 0.5) // the first may load a module, but never costs so much more
                 return std::nullopt;
-            if (timer_.time(2, run) > short_launch)
-                return median([&] { return timer_.time(3, run); });
-            // The host takes longer to enqueue such a launch than the device to run it.
+            const int launches = timer_.time(2, run) > short_launch ? 1 : several_launches;
             const LaunchGraph graph(stream_, [&] {
-                for (int i = 0; i < replayed; ++i)
+                for (int i = 0; i < launches; ++i)
                     run();
             });
             const auto replay = [&] { graph.launch(); };
             timer_.time(1, replay);
-            return median([&] { return timer_.time(1, replay) / replayed; });
+            return median([&] { return timer_.time(1, replay) / launches; });
         } catch (const DeviceError&) {
             cudaGetLastError(); // an engine that refuses at launch is no candidate; a broken device shows at the next
             return std::nullopt;
