@@ -8,6 +8,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
+#include <QThread>
 #include <algorithm>
 
 namespace espalier {
@@ -15,26 +16,38 @@ namespace espalier {
 namespace {
 constexpr int most_failures = 4; ///< of this PC's engine: more would be the same
 constexpr int first_pause_ms = 500, longest_pause_ms = 30000;
+
+/// The thread of one link. Where nothing answers, a link takes seconds to shut: its thread ends by itself when it has,
+/// and nobody waits for that but the program at its end.
+class LinkThread : public QThread {
+public:
+    LinkThread() : QThread(QCoreApplication::instance()) {
+        setObjectName(QStringLiteral("serve"));
+        connect(this, &QThread::finished, this, &QObject::deleteLater);
+        start();
+    }
+    ~LinkThread() override {
+        quit();
+        QThread::wait();
+    }
+};
+
 } // namespace
 
 Machine::Machine(CommandLine here, QObject* parent) : QObject(parent), here_(std::move(here)) {
-    thread_.setObjectName(QStringLiteral("serve"));
     retry_.setSingleShot(true);
     connect(&retry_, &QTimer::timeout, this, &Machine::start);
     connect(&pulse_, &QTimer::timeout, this, &Machine::feel_pulse);
     make_link();
-    thread_.start();
 }
 
-Machine::~Machine() {
-    drop_link();
-    thread_.quit();
-    thread_.wait();
-}
+Machine::~Machine() { drop_link(); }
 
 void Machine::make_link() {
     link_ = new ServeLink(machine_command(spec_, here_));
-    link_->moveToThread(&thread_);
+    auto* thread = new LinkThread;
+    link_->moveToThread(thread);
+    connect(link_, &QObject::destroyed, thread, &QThread::quit, Qt::DirectConnection);
 }
 
 void Machine::drop_link() {

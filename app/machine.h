@@ -4,7 +4,6 @@
 #include "serve_link.h"
 
 #include <QElapsedTimer>
-#include <QThread>
 #include <QTimer>
 #include <functional>
 #include <map>
@@ -28,10 +27,11 @@ public:
 
     /// This PC, until another one is used; `here` is its command.
     explicit Machine(CommandLine here, QObject* parent = nullptr);
-    ~Machine() override;
+    ~Machine() override; ///< leaves it, as use() does
 
     void start();
-    /// Leaves the machine of before (its runs go on) and connects to this one. Open requests end with an error.
+    /// Leaves the machine of before (its runs go on) and connects to this one, without a wait for either. Open requests
+    /// end with an error.
     void use(const MachineSpec& spec);
     [[nodiscard]] const MachineSpec& spec() const { return spec_; }
     [[nodiscard]] bool is_here() const { return spec_.is_here(); }
@@ -79,8 +79,7 @@ private:
 
     CommandLine here_;
     MachineSpec spec_;
-    QThread thread_;
-    ServeLink* link_ = nullptr;
+    ServeLink* link_ = nullptr; ///< in a thread of its own
     QTimer retry_;
     QTimer pulse_;            ///< while there is a connection, or one is made
     int patience_ms_ = 20000; ///< two beats of the pulse

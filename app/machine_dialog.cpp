@@ -5,6 +5,7 @@
 #include "connection_end.h"
 #include "machine_test.h"
 
+#include <QCoreApplication>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -100,8 +101,13 @@ MachineDialog::~MachineDialog() {
     // Children are destroyed when the fields are gone already, and tell of their end even then.
     if (running_)
         running_->disconnect(this);
-    if (listing_)
-        listing_->disconnect(this);
+    if (!listing_)
+        return;
+    listing_->disconnect(this);
+    listing_->setParent(QCoreApplication::instance()); // or the dialog waits for its end
+    connect(listing_, &QProcess::errorOccurred, listing_, &QObject::deleteLater);
+    connect(listing_, &QProcess::finished, listing_, &QObject::deleteLater);
+    listing_->kill();
 }
 
 MachineSpec MachineDialog::spec() const {

@@ -22,10 +22,12 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTabBar>
 #include <QTcpServer>
+#include <csignal>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -249,6 +251,65 @@ private slots:
         qputenv("PATH", before);
     }
 
+    /// It neither leaves when it is let go of nor when it is asked to, so that a wait for it would see its end.
+    void nobody_waits_for_a_machine_that_is_silent() {
+        const QTemporaryDir tools;
+        const QString note = tools.filePath(QStringLiteral("pid"));
+        write_file(
+            tools.filePath(QStringLiteral("ssh")),
+            QStringLiteral("#!/bin/sh\ntrap '' TERM\necho $$ > %1.new; mv %1.new %1\nwhile :; do sleep 1; done\n")
+                .arg(note)
+                .toLocal8Bit(),
+            true);
+        const QByteArray before = qgetenv("PATH");
+        qputenv("PATH", tools.path().toLocal8Bit() + ':' + before);
+        const MachineSpec silent{Kind::ssh, QStringLiteral("lab"), QStringLiteral("box"), {}};
+        const WindowDriver driver{QStringLiteral(FAKE_SERVE)}; // which brings the theme
+        const auto lives = [](pid_t process) { return kill(process, 0) == 0; };
+        std::vector<pid_t> processes;
+        const auto came = [&] {
+            QFile file(note);
+            if (!file.open(QIODevice::ReadOnly))
+                return false;
+            processes.push_back(static_cast<pid_t>(file.readAll().toInt()));
+            return file.remove();
+        };
+
+        auto* dialog = new MachineDialog(silent, {});
+        dialog->show();
+        auto* button = dialog->findChild<QPushButton*>(QStringLiteral("machineTest"));
+        QPointer<MachineTest> test;
+        const auto ask = [&] {
+            button->click();
+            test = dialog->findChild<MachineTest*>();
+        };
+        ask();
+        QVERIFY(QTest::qWaitFor(came));
+        type(dialog->findChild<QLineEdit*>(QStringLiteral("machineHost")), QStringLiteral("box:2222"));
+        QTRY_VERIFY(!test);
+        QVERIFY(lives(processes.back()));
+        ask();
+        QVERIFY(QTest::qWaitFor(came));
+        dialog->close();
+        QTRY_VERIFY(!test);
+        QVERIFY(lives(processes.back()));
+
+        auto machine = std::make_unique<Machine>(CommandLine{QStringLiteral(FAKE_SERVE), {}});
+        machine->use(silent);
+        QVERIFY(QTest::qWaitFor(came));
+        machine->use({});
+        QTRY_VERIFY((machine->take(5), machine->is_connected()));
+        QVERIFY(lives(processes.back()));
+        machine->use(silent);
+        QVERIFY(QTest::qWaitFor(came));
+        machine.reset();
+        QVERIFY(lives(processes.back()));
+
+        for (const pid_t process : processes)
+            QTRY_VERIFY_WITH_TIMEOUT(!lives(process), 20000);
+        qputenv("PATH", before);
+    }
+
     void a_run_goes_on_while_the_connection_is_gone() {
         need_server();
         const QString settings = QDir(tools_.path()).filePath(QStringLiteral("settings.json"));
@@ -352,7 +413,8 @@ private slots:
         write_file(QDir(tools_.path()).filePath(QStringLiteral("wsl.exe")), "#!/bin/sh\nexec sleep 30\n", true);
         const QByteArray before = qgetenv("PATH");
         qputenv("PATH", tools_.path().toLocal8Bit() + ':' + before);
-        const WindowDriver driver{QStringLiteral(FAKE_SERVE)}; // which brings the theme
+        const WindowDriver driver{QStringLiteral(FAKE_SERVE)};                               // which brings the theme
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("Destroyed while process"))); // which waits for its end
         for (int i = 0; i < 8; ++i) {
             MachineDialog dialog({MachineSpec::Kind::wsl, {}, QStringLiteral("Ubuntu"), {}}, {});
             dialog.show();
