@@ -34,19 +34,15 @@ CheckpointInfo Checkpointing::take(const RunSetup& setup, RunState state, Parame
             .precision = state.precision};
 }
 
-void Checkpointing::write(const RunSetup& setup, RunState state, ParameterStore& store, bool best) {
-    write(take(setup, std::move(state), store), store, best);
-}
-
-bool Checkpointing::try_to_write(const RunSetup& setup, RunState state, ParameterStore& store, bool best, bool asked) {
-    const auto info = take(setup, std::move(state), store); // a fault of the device is none of the disk
+bool Checkpointing::try_to_write(const CheckpointInfo& info, const ParameterStore& store, bool best,
+                                 const Refusal& refusal) {
     try {
         write(info, store, best);
         return true;
     } catch (const Error& error) {
         last_time_ = Clock::now();
-        if (!std::exchange(refused_, true) || asked)
-            warn(events_, std::string("No checkpoint could be written, and training goes on without. ") + error.what());
+        if (!std::exchange(refused_, true) || refusal.always_told)
+            warn(events_, std::string(refusal.consequence) + ' ' + error.what());
         return false;
     }
 }

@@ -7,8 +7,7 @@
 #include "train/run_state.h"
 
 #include <chrono>
-#include <string>
-#include <vector>
+#include <string_view>
 
 namespace espalier {
 
@@ -20,20 +19,22 @@ public:
     /// Whether the steps or minutes of the configuration have passed since the last one. Never while the loss is not a
     /// finite number: the last good checkpoint is worth more.
     [[nodiscard]] bool due(const RunState& state) const;
-    /// Takes the values out of the plans into `store` and writes them with the state. Throws Error if the disk refuses.
-    void write(const RunSetup& setup, RunState state, ParameterStore& store, bool best = false);
-    /// The same, but what the disk refuses is told in a warning, and false is returned: training is worth more than one
-    /// of its checkpoints. The next one is tried when it is due. Told once until one can be written, and whenever a
-    /// person has `asked` for one.
-    bool try_to_write(const RunSetup& setup, RunState state, ParameterStore& store, bool best, bool asked);
+    /// What a checkpoint holds, with the values taken out of the plans into `store`.
+    static CheckpointInfo take(const RunSetup& setup, RunState state, ParameterStore& store);
+    /// Writes what was taken. Throws Error if the disk refuses.
+    void write(const CheckpointInfo& info, const ParameterStore& store, bool best = false);
+    /// What becomes of a run whose checkpoint the disk refuses, for people.
+    struct Refusal {
+        std::string_view consequence; ///< begins the warning, before the reason
+        bool always_told = false;     ///< else once until one can be written
+    };
+    /// The same, but what the disk refuses is told in a warning, and false is returned: a run is worth more than one of
+    /// its checkpoints. The next one is tried when it is due.
+    bool try_to_write(const CheckpointInfo& info, const ParameterStore& store, bool best, const Refusal& refusal);
     /// A run was resumed from the checkpoint of this step: it need not be written again.
     void resumed_from(std::int64_t step) { last_step_ = step; }
 
 private:
-    /// What a checkpoint holds, with the values taken out of the plans.
-    CheckpointInfo take(const RunSetup& setup, RunState state, ParameterStore& store);
-    void write(const CheckpointInfo& info, const ParameterStore& store, bool best);
-
     using Clock = std::chrono::steady_clock;
     CheckpointFolder& folder_;
     CheckpointConfig config_;

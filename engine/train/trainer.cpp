@@ -24,6 +24,9 @@ namespace espalier {
 namespace {
 
 constexpr auto progress_distance = std::chrono::milliseconds(500);
+constexpr auto training_goes_on = "No checkpoint could be written, and training goes on without.";
+constexpr auto kept_by_the_pause = "No checkpoint could be written: while the run pauses, what it has learned since "
+                                   "the last one is in its memory alone.";
 
 class Trainer {
 public:
@@ -50,7 +53,8 @@ private:
     bool between_updates();
     void write_passport();
     bool pause_or_leave();
-    void begin_saving();
+    void pause();
+    [[nodiscard]] CheckpointInfo begin_saving();
     void save();
     bool try_to_save(bool best, bool asked = false);
     [[nodiscard]] KeptPrecision kept_precision() const;
@@ -303,11 +307,7 @@ void Trainer::write_passport() {
 bool Trainer::pause_or_leave() {
     if (control_.stop_wanted())
         return false;
-    save();
-    network_has_the_state_ = false;
-    setup_.network->release();
-    control_.enter("paused", "The memory is free again.");
-    control_.wait_while_paused();
+    pause();
     if (control_.stop_wanted())
         return false;
     setup_.network->load(store_);
@@ -315,21 +315,36 @@ bool Trainer::pause_or_leave() {
     return true;
 }
 
-void Trainer::begin_saving() {
+/// Where the disk has no room, the host's memory keeps the state: there may be some when the pause ends.
+void Trainer::pause() {
+    const auto taken = begin_saving();
+    const bool saved = checkpoints_->try_to_write(taken, store_, false, {kept_by_the_pause, true});
+    network_has_the_state_ = false;
+    setup_.network->release();
+    control_.enter("paused", "The memory is free again.");
+    control_.wait_while_paused();
+    if (saved)
+        return;
+    control_.enter("saving");
+    if (control_.stop_wanted())
+        checkpoints_->write(taken, store_);
+    else
+        checkpoints_->try_to_write(taken, store_, false, {training_goes_on});
+}
+
+/// Brings the state up to the last update, and the network's values into the store.
+CheckpointInfo Trainer::begin_saving() {
     control_.enter("saving");
     loop_->drain();
     tell_recording_fault();
+    return Checkpointing::take(setup_, state_, store_);
 }
 
-/// What the run cannot go on without: its last state, or memory that is to be given back.
-void Trainer::save() {
-    begin_saving();
-    checkpoints_->write(setup_, state_, store_);
-}
+/// What the run cannot end without: its last state.
+void Trainer::save() { checkpoints_->write(begin_saving(), store_); }
 
 bool Trainer::try_to_save(bool best, bool asked) {
-    begin_saving();
-    return checkpoints_->try_to_write(setup_, state_, store_, best, asked);
+    return checkpoints_->try_to_write(begin_saving(), store_, best, {training_goes_on, asked});
 }
 
 RunOutcome Trainer::leave() {

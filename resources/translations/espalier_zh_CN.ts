@@ -3665,6 +3665,10 @@ A click offers to take it back.</source>
         <source>1 file is no image by its name (%1) and was passed over.</source>
         <translation>1 个文件按名称不是图像（%1），已略过。</translation>
     </message>
+    <message>
+        <source>No checkpoint could be written: while the run pauses, what it has learned since the last one is in its memory alone. %1</source>
+        <translation>无法写入检查点：暂停期间，上一个检查点之后学到的内容只保存在该运行的内存中。%1</translation>
+    </message>
 </context>
 <context>
     <name>main</name>

@@ -7,6 +7,7 @@
 #include "train_support.h"
 
 #include <QtTest>
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -19,6 +20,8 @@ class TestTrainerCheckpoints : public QObject {
 private Q_SLOTS:
     void best_and_last_are_kept_and_old_ones_go();
     void a_disk_that_is_full_for_a_while_ends_no_run();
+    void a_pause_on_a_full_disk_loses_nothing_data();
+    void a_pause_on_a_full_disk_loses_nothing();
     void commands_are_answered_in_every_phase_data();
     void commands_are_answered_in_every_phase();
     void an_abandoned_run_saves_and_leaves();
@@ -76,6 +79,84 @@ void TestTrainerCheckpoints::a_disk_that_is_full_for_a_while_ends_no_run() {
                  state.best_epoch);
     QVERIFY(state.best_epoch != 1 && state.best_epoch != 2);
     QCOMPARE(log.steps().size(), std::size_t{28});
+}
+
+namespace {
+
+/// A pause while the disk is full. There is room again when the pause ends, or with the end of the epoch after it.
+class FullPause : public CommandAt {
+public:
+    FullPause(EventLog& log, Command end, bool room) : CommandAt(12, Command::pause), end_(end), room_(room) {
+        watch(log);
+        log.on_event = [this, before = log.on_event](const Json& event) {
+            before(event);
+            if (event.at("type") == "epoch")
+                disk_.reset();
+        };
+    }
+    std::optional<Command> poll() override {
+        const auto command = CommandAt::poll();
+        if (command)
+            disk_.emplace(rlim_t{2000});
+        return command;
+    }
+    std::optional<Command> wait(std::chrono::milliseconds) override {
+        if (room_)
+            disk_.reset();
+        return end_;
+    }
+
+private:
+    Command end_;
+    bool room_;
+    std::optional<SmallDisk> disk_;
+};
+
+} // namespace
+
+void TestTrainerCheckpoints::a_pause_on_a_full_disk_loses_nothing_data() {
+    QTest::addColumn<bool>("stops");
+    QTest::addColumn<bool>("room");
+    QTest::newRow("goes on, with room again") << false << true;
+    QTest::newRow("goes on, still full") << false << false;
+    QTest::newRow("stops, with room again") << true << true;
+    QTest::newRow("stops, still full") << true << false;
+}
+
+void TestTrainerCheckpoints::a_pause_on_a_full_disk_loses_nothing() {
+    QFETCH(bool, stops);
+    QFETCH(bool, room);
+    SmallRun run({"tensorboard=false"});
+    EventLog log;
+    FullPause commands(log, stops ? Command::stop : Command::resume, room);
+    const auto outcome = run.train(log, static_cast<CommandSource&>(commands));
+    log.on_event = {};
+    const auto phases = log.phases();
+    QVERIFY(std::ranges::find(phases, "paused") != phases.end());
+    std::vector<std::string> warnings;
+    for (const auto& warning : log.of_type("warning"))
+        if (const auto text = warning.at("text").get<std::string>(); has(text, "heckpoint"))
+            warnings.push_back(text);
+    QVERIFY(!warnings.empty());
+    QVERIFY2(has(warnings[0], "No checkpoint could be written: while the run pauses"), warnings[0].c_str());
+    QVERIFY(has(warnings[0], "File too large"));
+    if (stops && !room) {
+        QCOMPARE(outcome.phase, std::string("failed"));
+        QVERIFY2(has(outcome.reason, "File too large"), outcome.reason.c_str());
+        return;
+    }
+    QCOMPARE(warnings.size(), std::size_t{2}); // of a refusal once, however often it is tried
+    QCOMPARE(warnings[1], std::string("Checkpoints can be written again."));
+    if (stops) {
+        QCOMPARE(outcome.phase, std::string("stopped"));
+        QCOMPARE(run.last().info.step, log.steps().back());
+        QCOMPARE(run.fault_of_training(log), std::string());
+    }
+    const SmallRun other({"tensorboard=false"}); // without a pause
+    EventLog uninterrupted;
+    QCOMPARE(other.fault_of_training(uninterrupted), std::string());
+    QCOMPARE(log.steps(), uninterrupted.steps());
+    QCOMPARE(QString::fromStdString(difference(run.last(), other.last())), QString());
 }
 
 void TestTrainerCheckpoints::commands_are_answered_in_every_phase_data() {
