@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real espalier-train in a terminal's hands: exit codes, output, signals, locales.
+// What the real espalier-train writes and leaves behind; signals, disks, locales. Its refusals: tst_exit_codes.
 #include "io/checkpoint.h"
 #include "io/onnx_export.h"
 #include "schema_check.h"
+#include "train_program.h"
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 
 #include <QImage>
 #include <QProcess>
-#include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
 #include <csignal>
@@ -20,215 +20,10 @@
 
 using namespace espalier;
 
-namespace {
-
-constexpr int patient = 90000;
-const QStringList tiny = {"--preset", "quick",     "--data", "synthetic:1x16x16,2,128",  "--set", "batch=16",
-                          "--set",    "threads=1", "--set",  "checkpoint.every_steps=20"};
-
-struct Finished {
-    int code = -1;
-    QByteArray output, errors;
-};
-
-} // namespace
-
-class TestCommandLine : public QObject {
+class TestCommandLine : public QObject, private test::TrainProgram {
     Q_OBJECT
 
-    QTemporaryDir folder_, empty_;
-
-    Finished run(const QStringList& arguments, const QProcessEnvironment& extra = {}) const {
-        QProcess process;
-        auto environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("ESPALIER_RUNS", folder_.filePath("runs"));
-        environment.insert(extra);
-        process.setProcessEnvironment(environment);
-        process.start(ESPALIER_TRAIN, arguments);
-        if (!process.waitForFinished(patient))
-            process.kill();
-        process.waitForFinished();
-        return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
-                process.readAllStandardError()};
-    }
-    /// The path of a file with that content.
-    QString written(const QString& name, const QByteArray& content) const {
-        QFile file(folder_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
-            qFatal("%s cannot be written", qPrintable(name));
-        return file.fileName();
-    }
-    QByteArray read(const QString& path) const {
-        QFile file(path);
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-
 private Q_SLOTS:
-    /// 2: what was typed, be it a name of nothing; 3: data; 1: the work itself. The same in every command.
-    void the_exit_code_says_what_happened_data() {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<int>("code");
-        const auto row = [](const QStringList& arguments, int code) {
-            QTest::addRow("%s", qPrintable(arguments.join(' '))) << arguments << code;
-        };
-        row({"--help"}, 0);
-        row({"--version"}, 0);
-        row({}, 2);
-        // No such file of settings, network or case.
-        for (const char* command : {"run", "plan"})
-            for (const char* option : {"--preset", "--config", "--network"})
-                row({command, option, "/nowhere"}, 2);
-        row({"bench", "step", "--network", "nothing"}, 2);
-        row({"bench", "conv", "nothing", "--backend", "cpu"}, 2);
-        row({"bench", "sepconv", "nothing", "--backend", "cpu"}, 2);
-        // A file where the folder of all runs should be.
-        row({"runs", "--runs", ESPALIER_SCHEMA}, 2);
-        row({"serve", "--runs", ESPALIER_SCHEMA}, 2);
-        // What is no checkpoint.
-        row({"eval", ESPALIER_SCHEMA, "--data", "builtin"}, 3);
-        row({"predict", ESPALIER_SCHEMA, "image.png"}, 3);
-        row({"export", ESPALIER_SCHEMA, "--format", "network", "--out", "network.json"}, 3);
-        // What is no network.
-        row({"plan", "--network", ESPALIER_SCHEMA}, 2);
-        // Too little, no number.
-        for (const char* command :
-             {"run", "resume", "attach", "report", "compare", "scan", "plan", "eval", "predict", "export", "bench"})
-            row({command}, 2);
-        for (const char* number : {"abc", "-1", "nan", "1e99", "1,5", ""}) {
-            for (const char* option : {"--batch", "--threads", "--seconds", "--tuning-seconds"})
-                row({"bench", "step", option, number}, 2);
-            row({"serve", "--probe-seconds", number}, 2);
-            row({"run", "--preset", "quick", "--set", QString("epochs=%1").arg(number)}, 2);
-        }
-        row({"run", "--preset", "quick", "--name", "a:b"}, 2);
-        row({"run", "--preset", "quick", "--set", "epochs"}, 2);
-        row({"bench", "step", "--precision", "fp7"}, 2);
-        // A backend that is not there.
-        for (const char* backend : {"cuda:99", "reference:1", "abacus"}) {
-            row({"run", "--preset", "quick", "--set", QString("backend=%1").arg(backend)}, 2);
-            row({"plan", "--preset", "quick", "--set", QString("backend=%1").arg(backend)}, 2);
-            row({"bench", "step", "--backend", backend}, 2);
-        }
-        // Data.
-        row({"scan", "idx:/nowhere"}, 3);
-        row({"plan", "--preset", "quick", "--data", "idx:/nowhere"}, 3);
-        row({"run", "--preset", "quick", "--data", "idx:/nowhere"}, 3);
-        row({"scan", "nothing"}, 2);
-        // All is well.
-        for (const char* command : {"probe", "presets", "runs"})
-            row({command, "--json"}, 0);
-    }
-    void the_exit_code_says_what_happened() {
-        QFETCH(QStringList, arguments);
-        QFETCH(int, code);
-        const auto finished = run(arguments);
-        QVERIFY2(finished.code == code, QByteArray::number(finished.code) + ": " + finished.errors);
-        QVERIFY(code == 0 || !finished.errors.isEmpty() || !finished.output.isEmpty());
-        if (code == 2) // one sentence or two, none of the library's own
-            QVERIFY2(finished.errors.startsWith("espalier-train: ") && !finished.errors.contains("Run with"),
-                     finished.errors);
-    }
-
-    /// The commands that `--help` names, so that none is left out: each refuses an option that it has not, and a run or
-    /// checkpoint that is not there, in the same way.
-    void every_command_refuses_alike() {
-        const auto command = QRegularExpression(QStringLiteral("^  ([a-z]+) "), QRegularExpression::MultilineOption);
-        const auto place = QRegularExpression(QStringLiteral("^  ([A-Z_]+) "), QRegularExpression::MultilineOption);
-        const auto help = run({"--help"}).output;
-        int commands = 0, places = 0;
-        for (auto found = command.globalMatch(QString::fromUtf8(help)); found.hasNext(); ++commands) {
-            const auto name = found.next().captured(1);
-            const auto unknown = run({name, "--colour"});
-            QVERIFY2(unknown.code == 2 && unknown.errors.contains("espalier-train"), qPrintable(name));
-            QStringList arguments{name};
-            bool wants_a_run = false;
-            for (auto one = place.globalMatch(QString::fromUtf8(run({name, "--help"}).output)); one.hasNext();) {
-                const auto what = one.next().captured(1);
-                wants_a_run |= what.startsWith("RUN") || what == "CHECKPOINT";
-                arguments.append("/nowhere");
-            }
-            if (!wants_a_run)
-                continue;
-            ++places;
-            if (name == "export")
-                arguments += {"--format", "network", "--out", folder_.filePath("network.json")};
-            const auto missing = run(arguments);
-            QVERIFY2(missing.code == 2 && missing.errors.contains("/nowhere"), name.toUtf8() + ": " + missing.errors);
-        }
-        QVERIFY2(commands >= 15 && places >= 7, help);
-    }
-
-    void a_command_that_is_none_is_named_data() {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<QByteArray>("known");
-        QTest::newRow("mistyped") << QStringList{"predcit"} << QByteArray("predict");
-        QTest::newRow("mistyped, with options") << QStringList{"predcit", "--json"} << QByteArray("predict");
-        QTest::newRow("of bench") << QStringList{"bench", "predcit"} << QByteArray("sepconv");
-    }
-    void a_command_that_is_none_is_named() {
-        QFETCH(QStringList, arguments);
-        QFETCH(QByteArray, known);
-        const auto refused = run(arguments);
-        QCOMPARE(refused.code, 2);
-        QVERIFY2(refused.errors.contains("'predcit'") && refused.errors.contains(known), refused.errors);
-        QVERIFY2(!refused.errors.contains("worker"), refused.errors); // it is the supervisor's
-    }
-
-    /// What cannot begin is an error in words, and leaves nothing in the list of runs; what waits may find its data
-    /// later.
-    void a_run_that_cannot_begin_leaves_no_folder_data() {
-        QTest::addColumn<QString>("data");
-        QTest::addColumn<int>("code");
-        QTest::newRow("no folder of classes") << "folder:/nowhere/flowers" << 3;
-        QTest::newRow("no folder of IDX files") << "idx:/nowhere,classes=10" << 3;
-        QTest::newRow("no folder of CIFAR") << "cifar10:/nowhere" << 3;
-        QTest::newRow("no table") << "csv:/nowhere/images.csv" << 3;
-        QTest::newRow("an empty table") << "csv:" + written("empty.csv", "") << 3;
-        QTest::newRow("a table of one column") << "csv:" + written("column.csv", "a.png\nb.png\n") << 3;
-        QTest::newRow("a web page for a table")
-            << "csv:" + written("page.csv", "<!DOCTYPE html>\n<meta content=\"a, b\">\n") << 3;
-        QTest::newRow("a program for a table") << "csv:" ESPALIER_TRAIN << 3;
-        QTest::newRow("a table of images that are not there") << "csv:" + written("gone.csv", "a.png,cat\n") << 3;
-        QTest::newRow("a folder without classes") << "folder:" + empty_.path() << 3;
-        QTest::newRow("a folder without CIFAR") << "cifar10:" + empty_.path() << 3;
-        QTest::newRow("a folder without IDX files") << "idx:" + empty_.path() << 3;
-        QTest::newRow("a file for a folder") << "folder:" ESPALIER_SCHEMA << 3;
-        QTest::newRow("no data set") << "flowers" << 2;
-        QTest::newRow("made up wrongly") << "synthetic:0x0x0,2,128" << 2;
-    }
-    void a_run_that_cannot_begin_leaves_no_folder() {
-        QFETCH(QString, data);
-        QFETCH(int, code);
-        const QDir runs(folder_.filePath("none"));
-        const QStringList start{"run", "--preset", "quick", "--set", "data=" + data, "--runs", runs.path()};
-        const auto refused = run(start);
-        QCOMPARE(refused.code, code);
-        const bool says_what_to_do = refused.errors.contains("heck ") || refused.errors.contains(" expected");
-        QVERIFY2(code == 3 ? says_what_to_do : refused.errors.contains("synthetic:"), refused.errors);
-        QVERIFY2(!refused.output.contains("Run folder"), refused.output);
-        QVERIFY(runs.isEmpty());
-        const QString out = folder_.filePath("named");
-        QCOMPARE(run({"run", "--preset", "quick", "--set", "data=" + data, "--out", out}).code, code);
-        QVERIFY(!QFile::exists(out));
-    }
-
-    void a_run_on_a_device_that_is_not_there_leaves_no_folder() {
-        const auto kept = folder_.filePath("on-the-cpu");
-        QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", kept}).code, 0);
-        const auto config = read(kept + "/config.json");
-        for (const QString backend : {"cuda:99", "reference:1"}) {
-            const auto out = folder_.filePath("nowhere-to-run");
-            const auto refused =
-                run(QStringList{"run"} + tiny + QStringList{"--set", "backend=" + backend, "--out", out});
-            QCOMPARE(refused.code, 2);
-            QVERIFY2(refused.errors.contains(backend.section(':', 0, 0).toUtf8()), refused.errors);
-            QVERIFY2(!refused.output.contains("Run folder"), refused.output);
-            QVERIFY(!QFile::exists(out));
-            QCOMPARE(run({"resume", kept, "--set", "epochs=2", "--set", "backend=" + backend}).code, 2);
-            QCOMPARE(read(kept + "/config.json"), config);
-        }
-    }
-
     void a_run_that_waited_keeps_its_record() {
         const QDir runs(folder_.filePath("waited"));
         QCOMPARE(
