@@ -9,9 +9,7 @@
 
 namespace espalier {
 
-ImageTransform::ImageTransform(ImageShape shape, const ChannelStatistics& statistics, Augmentation augmentation,
-                               std::uint64_t seed)
-    : shape_(shape), augmentation_(augmentation), seed_(seed) {
+void check_augmentation(const Augmentation& augmentation, const ImageShape& shape) {
     const auto side = std::min(shape.height, shape.width);
     if (augmentation.crop < 0)
         throw ConfigError("augmentation.crop is " + std::to_string(augmentation.crop) +
@@ -23,6 +21,12 @@ ImageTransform::ImageTransform(ImageShape shape, const ChannelStatistics& statis
                                      : " can be moved by " + counted(side - 1, "pixel") +
                                            " at most: further, nothing of them would be left.") +
                           " Set augmentation.crop=" + std::to_string(side - 1) + ".");
+}
+
+ImageTransform::ImageTransform(ImageShape shape, const ChannelStatistics& statistics, Augmentation augmentation,
+                               std::uint64_t seed)
+    : shape_(shape), augmentation_(augmentation), seed_(seed) {
+    check_augmentation(augmentation, shape);
     if (statistics.mean.size() != static_cast<std::size_t>(shape.channels) ||
         statistics.deviation.size() != statistics.mean.size())
         throw ConfigError("Images of " + shape.text() + " need " + std::to_string(shape.channels) +

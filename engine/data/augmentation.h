@@ -16,12 +16,14 @@ struct Augmentation {
     friend bool operator==(const Augmentation&, const Augmentation&) = default;
 };
 
+/// Throws ConfigError, saying what would do, if the crop is negative or not smaller than images of that shape.
+void check_augmentation(const Augmentation& augmentation, const ImageShape& shape);
+
 /// Turns bytes into the network's input: (value / 255 - mean) / deviation of each channel, augmented. What happens to
 /// an image is a function of (seed, epoch, its index in the data set) alone. May be used by several threads at once.
 class ImageTransform {
 public:
-    /// Throws ConfigError if the crop is negative or not smaller than the image, or the statistics have another number
-    /// of channels.
+    /// Throws what check_augmentation throws, and ConfigError if the statistics have another number of channels.
     ImageTransform(ImageShape shape, const ChannelStatistics& statistics, Augmentation augmentation,
                    std::uint64_t seed);
 

@@ -101,11 +101,9 @@ void check_something_left(const RunState& state, const RunConfig& config, const 
                           std::to_string(state.epoch + config.epochs) + ".");
 }
 
-void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file) {
-    const auto dataset = open_dataset(config.data, {.image_size = config.image_size});
-    const auto sets = sets_for_run(dataset, config.validation_share, config.seed);
-    std::vector<std::string> notes;
-    fit_to_data(config, *dataset, sets.train.size(), notes);
+void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file,
+                  const WorkWatch& watch) {
+    const auto sets = fit_to_listed_data(config, watch);
     CheckpointFolder::Found found;
     if (file.empty())
         found = folder.load_newest();
@@ -114,7 +112,7 @@ void check_resume(const CheckpointFolder& folder, RunConfig config, const std::f
     if (!found.checkpoint)
         return; // the run begins, or says itself why no checkpoint can be used
     const auto& info = found.checkpoint->info;
-    check_belongs(info, found.file, config.network, dataset->info().classes);
+    check_belongs(info, found.file, config.network, sets.train.dataset->info().classes);
     check_something_left(RunState::from_json(info.run_state), config, sets);
 }
 

@@ -29,10 +29,11 @@ struct StartingPoint {
 /// Throws ConfigError, naming a number of epochs that would do, if nothing is left.
 void check_something_left(const RunState& state, const RunConfig& config, const RunSets& sets);
 
-/// What can be known of a resume before anything of the run is changed: the data can be opened, the newest checkpoint
-/// belongs to this network and these classes, and something is left to do. Throws what the run itself would. `file`:
-/// the checkpoint to go on from, if not the newest.
-void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file = {});
+/// What can be known of a resume before anything of the run is changed: what fit_to_listed_data finds, that the newest
+/// checkpoint belongs to this network and these classes, and that something is left to do. Throws what the run itself
+/// would. `file`: the checkpoint to go on from, if not the newest.
+void check_resume(const CheckpointFolder& folder, RunConfig config, const std::filesystem::path& file = {},
+                  const WorkWatch& watch = {});
 
 /// For a run that diverged: how to go on, naming a checkpoint only if there is one whose loss was still a finite
 /// number.

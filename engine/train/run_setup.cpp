@@ -6,6 +6,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/user_folders.h"
+#include "data/augmentation.h"
 #include "data/class_balance.h"
 #include "train/precision.h"
 #include "train/resources.h"
@@ -213,10 +214,20 @@ void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training
     config.network.height = dataset.image().height;
     config.network.width = dataset.image().width;
     config.network.classes = static_cast<std::int64_t>(dataset.classes());
+    check_augmentation({config.augmentation.crop, config.augmentation.flip}, dataset.image());
     auto fitted = fitted_batch(training_images, config.batch);
     config.batch = fitted.batch;
     if (!fitted.note.empty())
         notes.push_back(std::move(fitted.note));
+}
+
+RunSets fit_to_listed_data(RunConfig& config, const WorkWatch& watch) {
+    auto sets = sets_for_run(open_dataset(config.data, {.image_size = config.image_size, .watch = watch}),
+                             config.validation_share, config.seed);
+    std::vector<std::string> notes; // the run tells them itself
+    fit_to_data(config, *sets.train.dataset, sets.train.size(), notes);
+    (void)training_graph(config);
+    return sets;
 }
 
 std::unique_ptr<Backend> backend_for(const RunConfig& config, std::shared_ptr<std::vector<FallbackNote>> fallbacks) {

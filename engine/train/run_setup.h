@@ -66,9 +66,15 @@ enum class ImageFilesUse { decoded, listed };
 /// The next smaller thing to try where memory is short: the data set on the host, then less_memory(config).
 [[nodiscard]] std::optional<FallbackNote> less_memory(const RunSetup& setup, const std::string& reason);
 
-/// The set's shape and classes put into the network, the batch cut to the set: what a fit check needs, too.
+/// The set's shape and classes put into the network, the batch cut to the set: what a fit check needs, too. Throws
+/// ConfigError if what is done to the images at random does not fit their size.
 void fit_to_data(RunConfig& config, const Dataset& dataset, std::size_t training_images,
                  std::vector<std::string>& notes);
+
+/// All that can be known of a run without a device, and without decoding its images: lists the data set, fits the
+/// configuration to it and builds the graph of its training step. Returns the parts of the set. Throws ConfigError and
+/// DataError, as set_up_run would.
+RunSets fit_to_listed_data(RunConfig& config, const WorkWatch& watch = {});
 
 /// Plans the network for training batches of `sizes` and evaluation batches of `evaluation_sizes`, largest first,
 /// within `limit` bytes (0: any number); without it, within memory_limit().

@@ -29,6 +29,10 @@ RunFolder run_of(const Json& arguments) {
     return run;
 }
 
+WorkWatch watch_of(const RequestContext& context) {
+    return {.progress = {}, .leave = [stop = context.stop] { return stop.stop_requested(); }};
+}
+
 /// What a run trains on shall be free when it begins; also where its preparation is refused.
 template <class Prepare>
 auto devices_freed_after(const RequestContext& context, const Prepare& prepare) {
@@ -86,8 +90,9 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
         config["name"] = name;
     const bool queue = flag_argument(arguments, "queue");
     empty_trash(context.runs_root);
-    const auto run = devices_freed_after(
-        context, [&] { return prepare_run(config, begin_of(queue), context.check_backend, context.runs_root); });
+    const auto run = devices_freed_after(context, [&] {
+        return prepare_run(config, begin_of(queue), context.check_backend, context.runs_root, {}, watch_of(context));
+    });
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
 }
@@ -112,7 +117,7 @@ Json answer_resume(const Json& arguments, const RequestContext& context) {
     const bool queue = flag_argument(arguments, "queue");
     devices_freed_after(context, [&] {
         prepare_resume(run, arguments.value("set", Json::object()), begin_of(queue), context.check_backend,
-                       optional_text(arguments, "checkpoint"));
+                       optional_text(arguments, "checkpoint"), watch_of(context));
     });
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};

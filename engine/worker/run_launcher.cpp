@@ -37,11 +37,13 @@ bool has_ended(const RunFolder& run) {
 } // namespace
 
 RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check, const std::filesystem::path& root,
-                      const std::filesystem::path& out) {
+                      const std::filesystem::path& out, const WorkWatch& watch) {
     const auto whole = RunConfig::from_json(config);
     check_run_name(whole.name);
     if (begins == Begins::now) {
         check_dataset_is_there(whole.data);
+        auto fitted = whole;
+        fit_to_listed_data(fitted, watch);
         check(whole.backend);
     }
     auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
@@ -58,7 +60,7 @@ RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& che
 }
 
 void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
-                    const std::string& checkpoint) {
+                    const std::string& checkpoint, const WorkWatch& watch) {
     run.check_is_run();
     if (is_supervised(run.path()))
         throw ConfigError("The run in " + run.path().string() + " is running already. Attach to it, or stop it first.");
@@ -68,7 +70,7 @@ void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, co
     const auto config = RunConfig::from_json(merged(read_json(run.config()), changes));
     CheckpointFolder folder(run.checkpoints());
     const auto file = checkpoint.empty() ? std::filesystem::path() : folder.find(checkpoint);
-    check_resume(folder, config, file);
+    check_resume(folder, config, file, watch);
     if (begins == Begins::now)
         check(config.backend);
     if (!file.empty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "data/work_watch.h"
 #include "io/run_folder.h"
 
 #include <functional>
@@ -18,17 +19,18 @@ enum class Begins { now, later };
 using BackendCheck = std::function<void(const std::string& backend)>;
 
 /// Makes the folder of a new run with its whole config.json; `out` empty: a new folder in `root`. Throws ConfigError
-/// for a bad configuration or name, DataError if the run begins now and its data set is not there, what `check` throws
-/// if it begins now, Error if the folder cannot be made. None is left then.
+/// for a bad configuration or name; what fit_to_listed_data and `check` throw if it begins now; Error if the folder
+/// cannot be made. None is left then. `watch` is asked while files are listed.
 [[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check,
-                                    const std::filesystem::path& root, const std::filesystem::path& out = {});
+                                    const std::filesystem::path& root, const std::filesystem::path& out = {},
+                                    const WorkWatch& watch = {});
 
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
 /// if the folder is no run's, or if the run is still running, and what check_resume throws; what `check` throws if it
 /// begins now. The run stays as it was then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is
 /// where the run goes on from: it is made the newest. Throws ConfigError if there is none of that name.
 void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
-                    const std::string& checkpoint = {});
+                    const std::string& checkpoint = {}, const WorkWatch& watch = {});
 
 /// Starts a supervisor for the run that outlives this process and waits until it answers; `queue`: until it has its
 /// place in the queue, or begins. Throws Error with its log's

@@ -95,6 +95,7 @@ private Q_SLOTS:
         QTest::newRow("no such data") << QString("data=idx:/nowhere") << 3;
         QTest::newRow("other classes") << QString("data=synthetic:1x16x16,3,128") << 3;
         QTest::newRow("another network") << QString("network.widths=[4,4]") << 3;
+        QTest::newRow("a crop of the images' size") << QString("augmentation.crop=16") << 2;
         QTest::newRow("unknown key") << QString("epoch=9") << 2;
     }
     void a_refused_resume_leaves_the_run_as_it_was() {

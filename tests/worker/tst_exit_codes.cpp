@@ -11,6 +11,15 @@ class TestExitCodes : public QObject, private test::TrainProgram {
 
     QTemporaryDir empty_;
 
+    /// A folder whose files have the right names alone.
+    QString damaged_idx() const {
+        const QString folder = folder_.filePath("damaged");
+        QDir().mkpath(folder);
+        for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+            (void)written(QString("damaged/") + name, "<!DOCTYPE html>");
+        return folder;
+    }
+
 private Q_SLOTS:
     /// 2: what was typed, be it a name of nothing; 3: data; 1: the work itself. The same in every command.
     void the_exit_code_says_what_happened_data() {
@@ -140,6 +149,7 @@ private Q_SLOTS:
         QTest::newRow("a folder without classes") << "folder:" + empty_.path() << 3;
         QTest::newRow("a folder without CIFAR") << "cifar10:" + empty_.path() << 3;
         QTest::newRow("a folder without IDX files") << "idx:" + empty_.path() << 3;
+        QTest::newRow("IDX files that are none") << "idx:" + damaged_idx() << 3;
         QTest::newRow("a file for a folder") << "folder:" ESPALIER_SCHEMA << 3;
         QTest::newRow("no data set") << "flowers" << 2;
         QTest::newRow("made up wrongly") << "synthetic:0x0x0,2,128" << 2;
@@ -158,6 +168,48 @@ private Q_SLOTS:
         const QString out = folder_.filePath("named");
         QCOMPARE(run({"run", "--preset", "quick", "--set", "data=" + data, "--out", out}).code, code);
         QVERIFY(!QFile::exists(out));
+    }
+
+    /// What only the data tells: nothing is left, and the fit check, which the window's form shows, says the same.
+    void settings_that_do_not_fit_the_data_leave_no_folder_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::addColumn<QByteArray>("words");
+        for (const QString place : {"small", "large"})
+            QDir(folder_.path()).mkpath(place + "/a");
+        for (const QString file : {"/a/1.pgm", "/a/2.pgm"}) {
+            (void)written("small" + file, "P2 3 4 255\n" + QByteArray("9 ").repeated(12));
+            (void)written("large" + file, "P2 1100 1 255\n" + QByteArray("9 ").repeated(1100));
+        }
+        const auto row = [](const char* name, const QStringList& settings, const char* words) {
+            QTest::newRow(name) << settings << QByteArray(words);
+        };
+        row("a crop of the images' size", {"augmentation.crop=28"}, "Set augmentation.crop=27");
+        row("a crop of the size that they are scaled to",
+            {"data=folder:" + folder_.filePath("small"), "image_size=16", "augmentation.crop=16"},
+            "Set augmentation.crop=15");
+        row("a crop of the first image's shorter side",
+            {"data=folder:" + folder_.filePath("small"), "image_size=0", "augmentation.crop=3"},
+            "Set augmentation.crop=2");
+        row("a crop of images of one pixel", {"data=synthetic:1x1x1,2,128", "augmentation.crop=1"},
+            "Set augmentation.crop=0");
+        row("images larger than a network takes", {"data=folder:" + folder_.filePath("large"), "image_size=0"},
+            "Set image_size");
+    }
+    void settings_that_do_not_fit_the_data_leave_no_folder() {
+        QFETCH(QStringList, settings);
+        QFETCH(QByteArray, words);
+        QStringList config{"--preset", "quick"};
+        for (const auto& setting : settings)
+            config += {"--set", setting};
+        const auto out = folder_.filePath("does-not-fit");
+        const auto refused = run(QStringList{"run"} + config + QStringList{"--out", out});
+        QCOMPARE(refused.code, 2);
+        QVERIFY2(refused.errors.contains(words), refused.errors);
+        QVERIFY2(!refused.output.contains("Run folder"), refused.output);
+        QVERIFY(!QFile::exists(out));
+        const auto checked = run(QStringList{"plan"} + config);
+        QCOMPARE(checked.code, 2);
+        QCOMPARE(checked.errors, refused.errors);
     }
 
     void a_run_on_a_device_that_is_not_there_leaves_no_folder() {
