@@ -10,7 +10,8 @@
 #include <QImage>
 #include <QImageReader>
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <mutex>
 
 namespace espalier {
 namespace {
@@ -93,6 +94,45 @@ void reduce_jpeg(QImageReader& reader, std::int64_t enough) {
     }
 }
 
+/// What libjpeg says of data that ends too early or has no meaning: it paints grey then. Not what it says of bytes too
+/// many or an unknown version, as sound photos of many programs have them.
+bool means_damage(const QString& words) {
+    constexpr const char* damage[] = {"premature end", "bad Huffman code", "bad arithmetic code", "found marker"};
+    return std::ranges::any_of(
+        damage, [&](const char* one) { return words.contains(QLatin1String(one), Qt::CaseInsensitive); });
+}
+
+/// While it lives, what Qt's decoders print in this thread is kept from the user, who would not know of which image it
+/// is. Qt tells of damage nowhere else.
+class DecoderWords {
+public:
+    DecoderWords() {
+        static std::once_flag once;
+        std::call_once(once, [] { others_ = qInstallMessageHandler(hear); });
+        listening_ = this;
+    }
+    ~DecoderWords() { listening_ = nullptr; }
+    DecoderWords(const DecoderWords&) = delete;
+    DecoderWords& operator=(const DecoderWords&) = delete;
+
+    [[nodiscard]] const QString& damage() const { return damage_; } ///< empty: none
+
+private:
+    static void hear(QtMsgType type, const QMessageLogContext& context, const QString& words) {
+        const QtMessageHandler others = others_;
+        if (!listening_ || !QByteArrayView(context.category).startsWith("qt.gui.imageio")) {
+            if (others)
+                others(type, context, words);
+        } else if (listening_->damage_.isEmpty() && means_damage(words)) {
+            listening_->damage_ = words;
+        }
+    }
+
+    static inline std::atomic<QtMessageHandler> others_ = nullptr;
+    static inline thread_local DecoderWords* listening_ = nullptr;
+    QString damage_;
+};
+
 } // namespace
 
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name, std::int64_t channels,
@@ -105,6 +145,7 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
         QByteArray::fromRawData(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
     QBuffer buffer(&data);
     buffer.open(QIODevice::ReadOnly);
+    const DecoderWords words;
     QImageReader reader(&buffer);
     reader.setDecideFormatFromContent(true);
     reader.setAutoTransform(true);
@@ -117,6 +158,9 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     if (picture.isNull())
         throw DataError("The image '" + name + "' cannot be read: " + reason_of(format, size, bytes) + ".");
     check_image_is_whole(bytes, name);
+    if (!words.damage().isEmpty())
+        throw DataError("The image '" + name + "' is damaged: a part of it cannot be told from its data (" +
+                        words.damage().toStdString() + ").");
     if (original) {
         const bool turned = reader.transformation().testFlag(QImageIOHandler::TransformationRotate90);
         const QSize upright = !size.isValid() ? picture.size() : turned ? size.transposed() : size;

@@ -2,7 +2,6 @@
 #include "worker/command_line.h"
 
 #include <QCoreApplication>
-#include <QLoggingCategory>
 #include <clocale>
 #ifdef __linux__
 #include <unistd.h>
@@ -33,7 +32,5 @@ int main(int argc, char** argv) {
     // The application object has taken the user's locale: numbers and letters in files must not follow it.
     std::setlocale(LC_ALL, "C");
     std::setlocale(LC_CTYPE, "C.UTF-8");
-    // What is wrong with an image is told with its name, in words of our own; its decoder knows no name.
-    QLoggingCategory::setFilterRules("qt.gui.imageio*=false");
     return espalier::run_command_line(argc, argv);
 }

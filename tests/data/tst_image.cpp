@@ -4,8 +4,10 @@
 #include "data/photo_folder.h"
 #include "texts.h"
 
+#include <QImageWriter>
 #include <QTest>
 #include <QtEndian>
+#include <algorithm>
 #include <cmath>
 
 using namespace espalier;
@@ -142,8 +144,33 @@ Bytes gif(int frames) {
     return file;
 }
 
+/// A picture that no format can pack to a few bytes.
+QImage noise(int width, int height) {
+    QImage picture(width, height, QImage::Format_RGB888);
+    for (int i = 0; i < width * height; ++i)
+        picture.setPixel(i % width, i / width, static_cast<uint>(i) * 2654435761u | 0xff000000u);
+    return picture;
+}
+
+Bytes jpeg(const QImage& picture, bool progressive) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    QImageWriter writer(&buffer, "JPG");
+    writer.setProgressiveScanWrite(progressive);
+    if (!writer.write(picture))
+        throw std::runtime_error("QImageWriter::write failed");
+    return {bytes.begin(), bytes.end()};
+}
+
 Bytes begin_of(const Bytes& bytes, std::size_t size) {
     return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)};
+}
+
+/// Whether it is quadrants() as they stand.
+bool is_upright(const Image& image) {
+    return image.shape == ImageShape{3, 32, 48} && near_to(colour(image, 6, 8), {255, 0, 0}) &&
+           near_to(colour(image, 6, 40), {0, 255, 0}) && near_to(colour(image, 26, 8), {0, 0, 255}) &&
+           near_to(colour(image, 26, 40), {255, 255, 255});
 }
 
 Image grey(std::int64_t height, std::int64_t width, Bytes pixels) { return {{1, height, width}, std::move(pixels)}; }
@@ -158,12 +185,7 @@ private Q_SLOTS:
         for (int orientation = 1; orientation <= 8; ++orientation) {
             const auto jpeg = with_orientation(encoded(stored_as(quadrants(), orientation), "JPG"),
                                                static_cast<std::uint8_t>(orientation));
-            const auto image = decode_image(jpeg, "photo", 3);
-            QCOMPARE(image.shape, (ImageShape{3, 32, 48}));
-            QVERIFY2(near_to(colour(image, 6, 8), {255, 0, 0}), std::to_string(orientation).c_str());
-            QVERIFY2(near_to(colour(image, 6, 40), {0, 255, 0}), std::to_string(orientation).c_str());
-            QVERIFY2(near_to(colour(image, 26, 8), {0, 0, 255}), std::to_string(orientation).c_str());
-            QVERIFY2(near_to(colour(image, 26, 40), {255, 255, 255}), std::to_string(orientation).c_str());
+            QVERIFY2(is_upright(decode_image(jpeg, "photo", 3)), std::to_string(orientation).c_str());
         }
     }
 
@@ -260,9 +282,7 @@ private Q_SLOTS:
 
     void damaged_files_are_named_never_filled_up() {
         QVERIFY(error_of({}).find("empty (0 bytes)") != std::string::npos);
-        QImage noisy(64, 64, QImage::Format_RGB888);
-        for (int i = 0; i < 64 * 64; ++i)
-            noisy.setPixel(i % 64, i / 64, static_cast<uint>(i) * 2654435761u | 0xff000000u);
+        const QImage noisy = noise(64, 64);
         const std::pair<const char*, Bytes> files[] = {
             {"PNG", encoded(noisy, "PNG")}, {"JPG", with_orientation(encoded(noisy, "JPG"), 1)},
             {"BMP", encoded(noisy, "BMP")}, {"BMP of bits", encoded(noisy.convertToFormat(QImage::Format_Mono), "BMP")},
@@ -282,6 +302,36 @@ private Q_SLOTS:
         QVERIFY(has(error_of(begin_of(moving, still.size() - 20)), "ends within the first image"));
         QCOMPARE(decode_image(moving, "gif", 1).pixels, decode_image(still, "gif", 1).pixels);
         QCOMPARE(int(decode_image(still, "gif", 1).pixels[1]), 37);
+    }
+
+    /// Where its data makes no sense libjpeg goes on with grey.
+    void a_jpeg_damaged_in_its_middle_is_named() {
+        const auto other = jpeg(noise(64, 64), false);
+        for (const bool progressive : {false, true}) {
+            const auto whole = jpeg(noise(256, 256), progressive);
+            QVERIFY(error_of(whole).empty());
+            for (std::size_t percent : {20, 35, 50, 65, 80}) {
+                const auto where = std::to_string(percent) + (progressive ? " % of a progressive one" : " %");
+                const auto place = static_cast<std::ptrdiff_t>(whole.size() * percent / 100);
+                auto marked = whole, mixed = whole, shorter = whole;
+                marked[static_cast<std::size_t>(place)] = 0xff; // a marker that there is not
+                marked[static_cast<std::size_t>(place) + 1] = 0x3a;
+                QVERIFY2(has(error_of(marked), "is damaged"), where.c_str());
+                std::copy_n(other.begin(), 4096, mixed.begin() + place);
+                QVERIFY2(!error_of(mixed).empty(), where.c_str());
+                shorter.erase(shorter.begin() + place, shorter.begin() + place + 4096);
+                if (!progressive) // whose scans may lack some of their bytes
+                    QVERIFY2(has(error_of(shorter), "is damaged"), where.c_str());
+            }
+        }
+    }
+
+    /// Photos of some programs have bytes behind the pixels, which change none of them.
+    void bytes_before_the_end_of_a_jpeg_do_no_harm() {
+        const auto whole = jpeg(noise(64, 64), false);
+        auto longer = whole;
+        longer.insert(longer.end() - 2, 3, 0);
+        QCOMPARE(decode_image(longer, "photo", 3).pixels, decode_image(whole, "photo", 3).pixels);
     }
 
     void what_is_no_image_is_told() {

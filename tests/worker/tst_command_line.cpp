@@ -235,13 +235,18 @@ private Q_SLOTS:
         const auto photos = folder_.filePath("photos");
         QDir().mkpath(photos + "/a");
         QImage photo(300, 200, QImage::Format_RGB888);
-        photo.fill(Qt::red);
-        QVERIFY(photo.save(photos + "/a/1.jpg") && photo.save(photos + "/a/2.jpg"));
-        QFile half(photos + "/a/1.jpg");
-        QVERIFY(half.resize(half.size() * 9 / 10));
+        for (int i = 0; i < 300 * 200; ++i)
+            photo.setPixel(i % 300, i / 300, static_cast<uint>(i) * 2654435761u);
+        for (const char* name : {"1", "2", "3"})
+            QVERIFY(photo.save(photos + "/a/" + name + ".jpg"));
+        const auto whole = read(photos + "/a/1.jpg"), half = whole.first(whole.size() * 9 / 10),
+                   without_a_part = whole.first(whole.size() / 3) + whole.mid(whole.size() / 2);
+        (void)written("photos/a/1.jpg", half);
+        (void)written("photos/a/2.jpg", without_a_part);
         const auto scan = run({"scan", "folder:" + photos});
         QCOMPARE(scan.errors, QByteArray());
         QVERIFY2(scan.output.contains("1.jpg' is cut off"), scan.output);
+        QVERIFY2(scan.output.contains("2.jpg' is damaged"), scan.output);
     }
 
     /// Whatever stands in the way of a run's folder is named, with what to do, as a failure and no bad configuration.
