@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "image_upload.h"
 
+#include "image_file.h"
 #include "words.h"
 
 #include <QBuffer>
 #include <QFile>
-#include <QImageReader>
+#include <QImage>
 
 namespace espalier {
 
@@ -30,14 +31,10 @@ ImageUpload read_for_upload(const QString& path) {
         return {file.readAll(), {}};
     file.close();
     for (const int side : {2048, 1024, 512}) { // far more than a network looks at
-        QImageReader reader(path);
-        reader.setAutoTransform(true);
-        reader.setDecideFormatFromContent(true);
-        if (const QSize size = reader.size(); size.width() > side || size.height() > side)
-            reader.setScaledSize(size.scaled(side, side, Qt::KeepAspectRatio).expandedTo(QSize(1, 1)));
-        const QImage image = reader.read();
+        QString problem;
+        const QImage image = read_image(path, side, &problem);
         if (image.isNull())
-            return {{}, tr("%1 is no image that can be read: %2").arg(path, reader.errorString())};
+            return {{}, tr("%1 is no image that can be read: %2").arg(path, problem)};
         if (QByteArray bytes = encoded(image); !bytes.isEmpty() && bytes.size() <= ImageUpload::most_bytes)
             return {std::move(bytes), {}};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "results_requests.h"
 
+#include "image_file.h"
 #include "image_upload.h"
 #include "json_convert.h"
 
-#include <QImageReader>
 #include <QPointer>
 #include <QThreadPool>
 
@@ -13,16 +13,6 @@ namespace espalier {
 namespace {
 
 constexpr int preview_side = 480; ///< pixels: enough for twice the panel's
-
-/// The image, scaled down while it is decoded where its format can.
-QImage preview_of(const QString& file) {
-    QImageReader reader(file);
-    reader.setAutoTransform(true);
-    reader.setDecideFormatFromContent(true);
-    if (const QSize size = reader.size(); size.width() > preview_side || size.height() > preview_side)
-        reader.setScaledSize(size.scaled(preview_side, preview_side, Qt::KeepAspectRatio));
-    return reader.read();
-}
 
 } // namespace
 
@@ -109,7 +99,7 @@ void ResultsRequests::send_prediction(const Json& arguments) {
 void ResultsRequests::load_preview(const QString& file) {
     const int number = ++previews_;
     QThreadPool::globalInstance()->start([self = QPointer(this), file, number] {
-        const QImage image = preview_of(file);
+        const QImage image = read_image(file, preview_side);
         QMetaObject::invokeMethod(
             QCoreApplication::instance(),
             [self, file, number, image] {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t format_version = 3; // of the file, and of what decoding does to an image
+constexpr std::uint64_t format_version = 4; // of the file, and of what decoding does to an image
 constexpr std::string_view ending = ".images";
 constexpr std::string_view magic = "ESPIMG01";
 

@@ -4,11 +4,13 @@
 #include "base/error.h"
 #include "data/byte_source.h"
 #include "data/file_content.h"
+#include "data/png_orientation.h"
 #include "data/readable_text.h"
 
 #include <QBuffer>
 #include <QImage>
 #include <QImageReader>
+#include <QTransform>
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -133,6 +135,26 @@ private:
     QString damage_;
 };
 
+/// What turns a picture upright that lies as EXIF says.
+QImageIOHandler::Transformations turn_for(int orientation) {
+    constexpr QImageIOHandler::Transformation turns[] = {QImageIOHandler::TransformationNone,
+                                                         QImageIOHandler::TransformationMirror,
+                                                         QImageIOHandler::TransformationRotate180,
+                                                         QImageIOHandler::TransformationFlip,
+                                                         QImageIOHandler::TransformationFlipAndRotate90,
+                                                         QImageIOHandler::TransformationRotate90,
+                                                         QImageIOHandler::TransformationMirrorAndRotate90,
+                                                         QImageIOHandler::TransformationRotate270};
+    return turns[orientation - 1];
+}
+
+QImage turned(const QImage& picture, QImageIOHandler::Transformations turn) {
+    const QImage mirrored = picture.mirrored(turn.testFlag(QImageIOHandler::TransformationMirror),
+                                             turn.testFlag(QImageIOHandler::TransformationFlip));
+    return turn.testFlag(QImageIOHandler::TransformationRotate90) ? mirrored.transformed(QTransform().rotate(90))
+                                                                  : mirrored;
+}
+
 } // namespace
 
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name, std::int64_t channels,
@@ -154,16 +176,21 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     if (format == "jpeg")
         reduce_jpeg(reader, enough);
     const QSize size = reader.size();
-    const QImage picture = is_drawing(format) ? QImage() : reader.read();
+    QImage picture = is_drawing(format) ? QImage() : reader.read();
     if (picture.isNull())
         throw DataError("The image '" + name + "' cannot be read: " + reason_of(format, size, bytes) + ".");
     check_image_is_whole(bytes, name);
     if (!words.damage().isEmpty())
         throw DataError("The image '" + name + "' is damaged: a part of it cannot be told from its data (" +
                         words.damage().toStdString() + ").");
+    auto turn = reader.transformation();
+    if (format == "png" && turn == QImageIOHandler::TransformationNone) { // Qt does not look
+        turn = turn_for(png_orientation(bytes));
+        picture = turned(picture, turn);
+    }
     if (original) {
-        const bool turned = reader.transformation().testFlag(QImageIOHandler::TransformationRotate90);
-        const QSize upright = !size.isValid() ? picture.size() : turned ? size.transposed() : size;
+        const bool lay = turn.testFlag(QImageIOHandler::TransformationRotate90);
+        const QSize upright = !size.isValid() ? picture.size() : lay ? size.transposed() : size;
         *original = {channels, upright.height(), upright.width()};
     }
     return from_qt(picture, channels);

@@ -6,7 +6,6 @@
 
 #include <QImageWriter>
 #include <QTest>
-#include <QtEndian>
 #include <algorithm>
 #include <cmath>
 
@@ -79,24 +78,6 @@ Bytes cmyk_jpeg(std::array<int, 4> values, bool adobe) {
     }
     file.insert(file.end(), {0xff, 0xd9});
     return file;
-}
-
-QByteArray of_32_bits(quint32 value) {
-    QByteArray bytes(4, Qt::Uninitialized);
-    qToBigEndian(value, bytes.data());
-    return bytes;
-}
-
-/// A piece of a PNG, with its checksum.
-QByteArray chunk(const char* name, const QByteArray& content) {
-    const QByteArray checked = name + content;
-    quint32 crc = 0xffffffff;
-    for (const char byte : checked) {
-        crc ^= static_cast<std::uint8_t>(byte);
-        for (int bit = 0; bit < 8; ++bit)
-            crc = (crc & 1) != 0 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-    }
-    return of_32_bits(static_cast<quint32>(content.size())) + checked + of_32_bits(~crc);
 }
 
 /// Two pixels of that colour type and depth; `chunks` stand before them.
@@ -187,6 +168,36 @@ private Q_SLOTS:
                                                static_cast<std::uint8_t>(orientation));
             QVERIFY2(is_upright(decode_image(jpeg, "photo", 3)), std::to_string(orientation).c_str());
         }
+    }
+
+    /// In both orders of bytes, before and behind the pixels.
+    void a_png_stands_upright() {
+        for (int orientation = 1; orientation <= 8; ++orientation)
+            for (const bool little : {false, true})
+                for (const bool behind : {false, true}) {
+                    const auto file = with_chunk(encoded(stored_as(quadrants(), orientation), "PNG"),
+                                                 chunk("eXIf", exif_of(orientation, little)), behind);
+                    ImageShape original;
+                    QVERIFY2(is_upright(decode_image(file, "photo", 3, 0, &original)),
+                             std::to_string(orientation).c_str());
+                    QCOMPARE(original, (ImageShape{3, 32, 48}));
+                }
+    }
+
+    void an_orientation_that_makes_no_sense_is_none() {
+        std::vector<QByteArray> senseless;
+        for (const int orientation : {0, 9, 255})
+            senseless.push_back(exif_of(orientation, false));
+        for (qsizetype length = 0; length < 20; ++length) // up to the orientation's end
+            senseless.push_back(exif_of(6, false).first(length));
+        auto of_another_type = exif_of(6, false), far_away = exif_of(6, false);
+        of_another_type[13] = 4;
+        far_away[4] = '\x7f';
+        senseless.insert(senseless.end(), {of_another_type, far_away});
+        for (const auto& exif : senseless)
+            QVERIFY2(is_upright(
+                         decode_image(with_chunk(encoded(quadrants(), "PNG"), chunk("eXIf", exif), false), "photo", 3)),
+                     exif.toHex().constData());
     }
 
     void every_kind_of_png_follows_one_rule() {
