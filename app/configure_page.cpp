@@ -6,6 +6,7 @@
 #include "fit_bar.h"
 #include "format.h"
 #include "json_convert.h"
+#include "refusal.h"
 #include "run_fields.h"
 #include "toggle_words.h"
 #include "worker/protocol.h"
@@ -21,6 +22,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace espalier {
@@ -79,6 +81,11 @@ QString imbalance(const std::vector<std::pair<QString, qint64>>& classes) {
              smallest->first);
 }
 
+/// Whether a run would end with that, too; else only the question has failed.
+bool is_refusal(ExitCode code) {
+    return code == ExitCode::bad_configuration || code == ExitCode::bad_data || code == ExitCode::out_of_memory;
+}
+
 } // namespace
 
 ConfigurePage::ConfigurePage(QWidget* parent)
@@ -125,7 +132,6 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     start_->setProperty("kind", "primary");
     start_->setFixedHeight(36);
     queue_->setObjectName(QStringLiteral("addToQueue"));
-    queue_->setToolTip(tr("It begins when no other run of this machine's list trains or waits before it"));
     queue_->setProperty("kind", "link");
     const auto paint = [this] {
         start_->setIcon(Theme::instance().button_icon(QStringLiteral("play"), Role::on_accent));
@@ -170,6 +176,7 @@ ConfigurePage::ConfigurePage(QWidget* parent)
     pause_->setInterval(typing_ms);
     connect(pause_, &QTimer::timeout, this, &ConfigurePage::edited);
     connect(form_, &RunForm::changed, this, [this] {
+        plan_error_.clear();
         refusal_.clear();
         show_device_limits();
         update_start();
@@ -196,6 +203,7 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
     if (safe_mode)
         form_->set_value(QStringLiteral("toggles.safe_mode"), true);
     scanned_.clear();
+    plan_error_.clear();
     refusal_.clear();
     starting_ = false;
     data_->set_message(tr("Looking at the data…"), Role::secondary);
@@ -233,22 +241,46 @@ void ConfigurePage::hideEvent(QHideEvent* event) {
     emit left();
 }
 
+/// What was missing may have come meanwhile: a folder, a disk, free memory.
+bool ConfigurePage::event(QEvent* event) {
+    if (event->type() == QEvent::WindowActivate && !plan_error_.isEmpty() && isVisible()) {
+        scanned_.clear();
+        pause_->start();
+    }
+    return QWidget::event(event);
+}
+
 void ConfigurePage::update_start() {
-    const QString error = form_->has_error() ? form_->error() : refusal_;
-    problem_->setText(error);
-    problem_->setVisible(!error.isEmpty());
-    const bool possible = !form_->has_error() && !starting_;
-    if (!possible && (start_->hasFocus() || queue_->hasFocus()))
-        setFocus(); // or a field would get it, and what is typed next
-    start_->setEnabled(possible);
+    const bool may_come = plan_code_ == ExitCode::bad_data; // until the turn of a run that waits
+    const QString of_both = form_->has_error() ? form_->error() : lost_;
+    const QString of_start = of_both.isEmpty() && is_refusal(plan_code_) ? plan_error_ : of_both;
+    const QString of_queue = may_come ? of_both : of_start;
+    const QString hint = refusal_.isEmpty() ? plan_error_ : refusal_;
+    const QString said = of_start.isEmpty() ? hint : of_start;
+    problem_->setText(said);
+    problem_->setVisible(!said.isEmpty());
+    const QString starting = starting_ ? tr("The engine looks at what was asked for.") : QString();
     start_->setText(starting_ ? tr("Starting…") : tr("Start"));
-    start_->setToolTip(error);
-    queue_->setEnabled(possible);
+    for (const auto& [button, reason, help] :
+         {std::tuple{start_, of_start, hint},
+          {queue_, of_queue, tr("It begins when no other run of this machine's list trains or waits before it")}}) {
+        const QString why_not = reason.isEmpty() ? starting : reason;
+        if (!why_not.isEmpty() && button->hasFocus())
+            setFocus(); // or a field would get it, and what is typed next
+        set_refusal(button, why_not, help);
+    }
 }
 
 void ConfigurePage::set_starting(bool starting) {
     starting_ = starting;
     update_start();
+}
+
+void ConfigurePage::set_connected(bool connected) {
+    lost_ = connected ? QString() : tr("There is no connection to the engine.");
+    update_start();
+    if (connected && isVisible())
+        pause_->start();
 }
 
 void ConfigurePage::set_error(const QString& text) {
@@ -301,6 +333,8 @@ void ConfigurePage::show_device_limits() {
 }
 
 void ConfigurePage::show_fit(const Json& fit) {
+    if (!std::exchange(plan_error_, QString()).isEmpty())
+        update_start();
     const bool fits = protocol::flag_at(fit, "fits", true);
     const Json asked = fit.contains("asked") && fit["asked"].is_object() ? fit["asked"] : fit;
     const Json memory = asked.contains("memory") ? asked["memory"] : Json::object();
@@ -369,11 +403,13 @@ void ConfigurePage::show_costs(const Json& plan) {
     }
 }
 
-void ConfigurePage::show_plan_error(const QString& text) {
+void ConfigurePage::show_plan_error(const QString& text, ExitCode code) {
     fit_->set_parts({}, 0);
-    fit_->set_words(tr("Cannot run like this"), {}, Role::attention);
-    refusal_ = text;
+    plan_error_ = text;
+    plan_code_ = code;
     update_start();
+    fit_->set_words(is_refusal(code) ? tr("Cannot run like this") : tr("What it needs is not known"), {},
+                    Role::attention);
 }
 
 void ConfigurePage::show_no_plan() {

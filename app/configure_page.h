@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_summary.h"
+#include "worker/protocol.h"
 
 #include <QWidget>
 
@@ -36,11 +37,14 @@ public:
     void show_fit(const Json& fit);   ///< the quick part of the fit check
     void show_plan(const Json& plan); ///< all of it
     void show_no_plan();              ///< the engine cannot say beforehand
-    void show_plan_error(const QString& text);
+    /// What the engine refuses greys Start out, and unless it is data that may come yet, the queue too; if the question
+    /// itself failed (a driver that died, say) Start stays, for a run has more ways to go on.
+    void show_plan_error(const QString& text, ExitCode code);
     void show_scan_progress(const Json& progress);
     void show_scan(const Json& scan);
     void show_scan_error(const QString& text);
     void show_thumbnails(const Json& answer);
+    void set_connected(bool connected);  ///< to the engine; asks anew what it needs
     void set_starting(bool starting);    ///< between Start and its answer
     void set_error(const QString& text); ///< of a start that was refused
 
@@ -56,6 +60,7 @@ signals:
 
 protected:
     void hideEvent(QHideEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     void edited();
@@ -80,7 +85,10 @@ private:
     QLabel* problem_;
     QTimer* pause_; ///< of typing
     bool starting_ = false;
-    QString refusal_;
+    QString lost_;       ///< the connection: why nothing can be started
+    QString plan_error_; ///< why it is not known what it needs
+    ExitCode plan_code_ = ExitCode::done;
+    QString refusal_; ///< of the last Start
 };
 
 } // namespace espalier

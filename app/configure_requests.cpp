@@ -28,7 +28,7 @@ void ConfigureRequests::ask_plan(const Json& config) {
                               {[this](const Json& plan) { page_->show_plan(plan); },
                                [this](const QString& text, int code) {
                                    if (code != Machine::cancelled)
-                                       page_->show_plan_error(text);
+                                       page_->show_plan_error(text, static_cast<ExitCode>(code));
                                },
                                [this](const Json& progress) {
                                    if (const auto fit = progress.find("fit"); fit != progress.end() && fit->is_object())

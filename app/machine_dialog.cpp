@@ -4,6 +4,7 @@
 #include "choice_box.h"
 #include "connection_end.h"
 #include "machine_test.h"
+#include "refusal.h"
 
 #include <QCoreApplication>
 #include <QDialogButtonBox>
@@ -133,14 +134,14 @@ void MachineDialog::edited() {
         running_->deleteLater();
     running_ = nullptr;
     const QString problem = problem_of(spec());
-    test_->setEnabled(problem.isEmpty());
-    save_->setEnabled(problem.isEmpty());
+    for (QPushButton* button : {test_, save_})
+        set_refusal(button, problem);
     set_tone(outcome_, "secondary");
     outcome_->setText(problem);
 }
 
 void MachineDialog::test() {
-    test_->setEnabled(false);
+    set_refusal(test_, tr("It is being tested."));
     set_tone(outcome_, "secondary");
     outcome_->setText(tr("Connecting to %1…").arg(spec().title()));
     running_ = new MachineTest(spec(), here_, this);
@@ -150,7 +151,7 @@ void MachineDialog::test() {
 void MachineDialog::show_outcome(bool ok, const QString& sentence) {
     running_->deleteLater();
     running_ = nullptr;
-    test_->setEnabled(true);
+    set_refusal(test_, {});
     set_tone(outcome_, ok ? "good" : "fault");
     outcome_->setText(sentence);
     outcome_->setMinimumHeight(std::max(outcome_height, outcome_->heightForWidth(outcome_->width())));

@@ -30,20 +30,25 @@ MainMenu::MainMenu(Language language, QWidget* window) : QMenu(window), window_(
 
 void MainMenu::add_run_menu() {
     auto* run = addMenu(tr("Run"));
+    run->setToolTipsVisible(true);
     // no shortcut: it would take the key from buttons that have the focus; the window's keyPressEvent() gets what they
     // leave
-    of_an_active_run_ = {
-        add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); }),
-        add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); }),
-        add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); })};
+    const auto of_run = [&](const char* command, QAction* action) {
+        action->setObjectName(QStringLiteral("run-") + QLatin1String(command));
+        action->setData(QLatin1String(command));
+        of_a_run_.append(action);
+    };
+    of_run("pause", add(run, tr("Pause or resume\tSpace"), {}, [this] { emit pause_requested(); }));
+    of_run("checkpoint",
+           add(run, tr("Checkpoint"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { emit checkpoint_requested(); }));
+    of_run("stop", add(run, tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [this] { emit stop_requested(); }));
     add(run, tr("Compare runs"), QKeySequence(Qt::CTRL | Qt::Key_D), [this] {
         emit compare_requested();
     })->setObjectName(QStringLiteral("compareRuns"));
     add(run, tr("Export plots…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), [this] { emit export_requested(); });
     run->addSeparator();
     const auto act = [&](const QString& text, const QKeySequence& keys, const char* command) {
-        of_a_run_.append(add(run, text, keys, [this, command] { emit action_requested(QLatin1String(command)); }));
-        of_a_run_.back()->setObjectName(QStringLiteral("run-") + QLatin1String(command));
+        of_run(command, add(run, text, keys, [this, command] { emit action_requested(QLatin1String(command)); }));
     };
     act(tr("Resume from a checkpoint…"), {}, "resume_from");
     act(tr("Export the network…"), QKeySequence(Qt::CTRL | Qt::Key_E), "export");
@@ -53,11 +58,9 @@ void MainMenu::add_run_menu() {
     act(tr("Open folder"), {}, "folder");
 }
 
-void MainMenu::set_run(std::optional<RunState> state) {
+void MainMenu::set_run(const WhyNot& why_not) {
     for (QAction* action : of_a_run_)
-        action->setEnabled(state.has_value());
-    for (QAction* action : of_an_active_run_)
-        action->setEnabled(state && is_active(*state));
+        set_refusal(action, why_not ? why_not(action->data().toString()) : tr("Open a run first."));
 }
 
 void MainMenu::add_help_menu() {

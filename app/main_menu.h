@@ -2,11 +2,10 @@
 #pragma once
 
 #include "language.h"
-#include "run_state.h"
+#include "refusal.h"
 #include "theme.h"
 
 #include <QMenu>
-#include <optional>
 
 namespace espalier {
 
@@ -17,8 +16,9 @@ class MainMenu : public QMenu {
 public:
     MainMenu(Language language, QWidget* window);
 
-    /// Of the run that is looked at: what cannot be done to it is grey. None: nothing can.
-    void set_run(std::optional<RunState> state);
+    /// Of the run that is looked at: what cannot be done to it is grey, with the reason. None is looked at: an empty
+    /// function.
+    void set_run(const WhyNot& why_not);
 
 signals:
     void new_run_requested();
@@ -47,7 +47,7 @@ private:
     void add_help_menu();
 
     QWidget* window_;
-    QList<QAction*> of_a_run_, of_an_active_run_;
+    QList<QAction*> of_a_run_;
 };
 
 } // namespace espalier

@@ -234,8 +234,10 @@ void MainWindow::show_device() {
 void MainWindow::update_controls() {
     const RunModel* run = current();
     const auto state = run ? std::optional(store_->state_of(run->path())) : std::nullopt;
-    tool_bar_->set_run(state);
-    menu_->set_run(state);
+    const WhyNot why_not =
+        run ? [this, run](const QString& action) { return actions_->why_not(action, *run); } : WhyNot();
+    tool_bar_->set_run(state, why_not);
+    menu_->set_run(why_not);
     notifications_->set_run(run);
 }
 

@@ -179,6 +179,7 @@ void MainWindow::arrange() {
 void MainWindow::connect_machine() {
     connect(machine_, &Machine::connected, this, [this] {
         message_->hide();
+        configure_->set_connected(true);
         devices_->ask();
         presets_->set_backend(devices_->backend());
         presets_->load();
@@ -187,6 +188,7 @@ void MainWindow::connect_machine() {
         gallery_->set_machine_line(tr("The engine does not answer"), Role::fault);
         gallery_->set_waiting(tr("The presets stand here once the engine answers."));
         tool_bar_->set_machine(machine_->name(), {});
+        configure_->set_connected(false);
         tell(again ? tr("%1 Trying again…").arg(reason) : reason, true);
         if (!machine_->is_here())
             offer_retry(again ? tr("Try now") : tr("Try again"));

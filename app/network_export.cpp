@@ -45,10 +45,6 @@ QString format_of(const QString& file, const QString& filter) {
 NetworkExport::NetworkExport(Machine* machine, QWidget* window) : QObject(window), machine_(machine), window_(window) {}
 
 void NetworkExport::choose(const RunModel& run) {
-    if (!run.checkpoint()) {
-        emit told(tr("There is nothing to export yet: the run has written no checkpoint."));
-        return;
-    }
     auto* dialog = new QFileDialog(window_, tr("Export the best network"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName(QStringLiteral("exportNetwork"));

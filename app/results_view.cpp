@@ -9,6 +9,7 @@
 #include "image_grid.h"
 #include "json_convert.h"
 #include "prediction_panel.h"
+#include "refusal.h"
 #include "results_answers.h"
 #include "run_state.h"
 #include "theme.h"
@@ -197,7 +198,6 @@ QWidget* ResultsView::make_details() {
 
     hardest_->setProperty("kind", "quiet");
     hardest_->setObjectName(QStringLiteral("hardestImages"));
-    hardest_->setToolTip(tr("Those whose truth the network found least probable"));
     image_words_->setWordWrap(true);
     auto* image_head = new QHBoxLayout;
     image_head->addWidget(image_words_, 1);
@@ -247,7 +247,7 @@ void ResultsView::clear_results() {
     image_words_->clear();
     summary_->clear();
     part_->setVisible(part_->count() > 1);
-    hardest_->setEnabled(false);
+    set_refusal(hardest_, tr("Known once the checkpoint is evaluated"));
     shown_ = {};
     set_stage(Stage::unknown, tr("Evaluate the checkpoint to see what it confuses."));
 }
@@ -260,8 +260,10 @@ void ResultsView::refresh() {
     if (!has_checkpoint_)
         return show_empty();
     const bool has_best = run_->best_accuracy().has_value(); // from the first evaluation on
-    if (auto* choices = qobject_cast<QStandardItemModel*>(checkpoint_->model()))
+    if (auto* choices = qobject_cast<QStandardItemModel*>(checkpoint_->model())) {
         choices->item(best_choice)->setEnabled(has_best);
+        choices->item(best_choice)->setToolTip(has_best ? QString() : tr("Known after the first validation"));
+    }
     const bool over = run_->state() == RunState::finished;
     if (asked_ && (asked_after_end_ || !over))
         return;
@@ -370,7 +372,7 @@ void ResultsView::show_results(const Json& answer) {
                                format_count(protocol::number_at(answer, "images")),
                                format_loss(protocol::number_at(answer, "loss", std::nan(""))), format_count(epoch)));
     summary_->setToolTip(text_at(answer, "not_kept"));
-    hardest_->setEnabled(true);
+    set_refusal(hardest_, {}, tr("Those whose truth the network found least probable"));
     set_stage(Stage::known, {});
     ask_images({}, 0);
 }

@@ -41,8 +41,30 @@ QString RunActions::why_no_folder() const {
     return machine->is_here() ? QString() : tr("It is on %1, where this PC cannot open it.").arg(machine->name());
 }
 
+QString RunActions::why_not(const QString& action, const RunModel& run) const {
+    const RunState state = store_->state_of(run.path());
+    const bool pause = action == u"pause", checkpoint = action == u"checkpoint";
+    if ((pause || checkpoint || action == u"stop") && !is_active(state))
+        return tr("The run has ended.");
+    if ((pause || checkpoint) && state == RunState::queued)
+        return tr("It waits in the queue.");
+    if ((pause || checkpoint) && state == RunState::preparing)
+        return tr("It has not taken a step yet.");
+    if (checkpoint && state == RunState::paused)
+        return tr("A checkpoint was written when it was paused.");
+    if (action == u"folder")
+        return why_no_folder();
+    if (action == u"export" && !run.checkpoint())
+        return tr("There is nothing to export yet: the run has written no checkpoint.");
+    if (action == u"resume_from" && store_->is_active(run.path()))
+        return tr("Stop the run first: then it can go on from any of its checkpoints.");
+    return {};
+}
+
 void RunActions::perform(const QString& action, const RunModel& run) {
-    if (action == u"report") {
+    if (const QString reason = why_not(action, run); !reason.isEmpty()) {
+        emit told(reason);
+    } else if (action == u"report") {
         copy_report(run);
     } else if (action == u"save_report") {
         save_report(run.path());
@@ -126,10 +148,6 @@ void RunActions::take_back(const RunModel& run, const QString& rung) {
 }
 
 void RunActions::choose_checkpoint(const QString& path) {
-    if (store_->is_active(path)) {
-        emit told(tr("Stop the run first: then it can go on from any of its checkpoints."));
-        return;
-    }
     store_->list_checkpoints(path, [this, path](const Json& checkpoints) {
         QStringList words;
         std::vector<QString> names;

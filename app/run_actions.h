@@ -21,6 +21,8 @@ public:
     RunActions(RunStore* store, QWidget* window);
 
     [[nodiscard]] QString why_no_folder() const; ///< that can be opened here; empty: it can
+    /// What stands against an action as the run is now (see WhyNot).
+    [[nodiscard]] QString why_not(const QString& action, const RunModel& run) const;
     void perform(const QString& action, const RunModel& run);
     void copy_report(const RunModel& run);                   ///< to the clipboard, once all of its past is there
     void save_report(const QString& path);                   ///< asks where to

@@ -3,6 +3,7 @@
 
 #include "notes_panel.h"
 #include "queue_list.h"
+#include "refusal.h"
 
 #include <QInputDialog>
 #include <QMenu>
@@ -39,6 +40,7 @@ void RunMenu::show(const QString& path, const QPoint& global) {
     auto* menu = new QMenu(window_);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->setObjectName(QStringLiteral("runMenu"));
+    menu->setToolTipsVisible(true);
     if (run->state == RunState::queued)
         add_queued(menu, path);
     else
@@ -69,30 +71,29 @@ void RunMenu::add_training(QMenu* menu, const RunEntry& run) {
         add(menu, "runStop", tr("Stop"), [command] { command("stop"); });
         return;
     }
-    const bool done = run.state == RunState::finished; // more epochs are asked for on its page
-    add(menu, "runResume", tr("Resume"), [this, path] { store_->resume(path, Json::object()); })->setEnabled(!done);
-    add(menu, "runQueue", tr("Resume in the queue"), [this, path] {
-        store_->resume(path, Json::object(), {}, true);
-    })->setEnabled(!done && store_->can("queue"));
+    const QString done =
+        run.state == RunState::finished ? tr("It has finished. More epochs are asked for on its page.") : QString();
+    auto* resume = add(menu, "runResume", tr("Resume"), [this, path] { store_->resume(path, Json::object()); });
+    set_refusal(resume, done);
+    auto* queue = add(menu, "runQueue", tr("Resume in the queue"),
+                      [this, path] { store_->resume(path, Json::object(), {}, true); });
+    set_refusal(queue, done.isEmpty() && !store_->can("queue") ? tr("The engine is older and has no queue.") : done);
 }
 
 void RunMenu::add_common(QMenu* menu, const RunEntry& run) {
     const QString path = run.id;
-    add(menu, "runRename", tr("Rename\tF2"), [this, path] {
-        rail_->rename(path);
-    })->setEnabled(run.state != RunState::queued);
+    auto* rename = add(menu, "runRename", tr("Rename\tF2"), [this, path] { rail_->rename(path); });
+    set_refusal(rename, run.state == RunState::queued ? tr("It gets another name when it has begun.") : QString());
     add(menu, "runTags", tr("Tags…"), [this, path] { edit_tags(path); });
     menu->addSeparator();
     add(menu, "runCommand", tr("Copy as command"), [this, path] { actions_->copy_command_of(path); });
     add(menu, "runReport", tr("Copy report"), [this, path] { actions_->copy_report(*store_->open(path)); });
     add(menu, "runSaveReport", tr("Save report…"), [this, path] { actions_->save_report(path); });
     auto* folder = add(menu, "runFolder", tr("Open folder"), [this, path] { actions_->open_folder(path); });
-    folder->setEnabled(actions_->why_no_folder().isEmpty());
-    folder->setToolTip(actions_->why_no_folder());
-    menu->setToolTipsVisible(true);
+    set_refusal(folder, actions_->why_no_folder());
     menu->addSeparator();
     auto* remove = add(menu, "runDelete", tr("Delete\tDel"), [this, path] { store_->remove(path); });
-    remove->setEnabled(!is_active(run.state) && store_->can("restore"));
+    set_refusal(remove, store_->why_not_deleted(path));
 }
 
 void RunMenu::edit_tags(const QString& path) {

@@ -8,6 +8,7 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "progress_header.h"
+#include "refusal.h"
 #include "results_view.h"
 #include "setup_view.h"
 #include "state_band.h"
@@ -169,10 +170,7 @@ RunPage::RunPage(QWidget* parent)
     plots_->gflops()->set_empty_text(tr("Arithmetic is measured while it trains."));
 }
 
-void RunPage::set_folder_reason(const QString& reason) {
-    folder_->setEnabled(reason.isEmpty());
-    folder_->setToolTip(reason);
-}
+void RunPage::set_folder_reason(const QString& reason) { set_refusal(folder_, reason); }
 
 void RunPage::show_run(RunModel* run) {
     exports_->stop();

@@ -56,6 +56,7 @@ public:
     void order_queue(const QStringList& paths);
     /// Takes it from the list at once, and into the machine's trash: `trashed`. `failed` if it has not ended, or could
     /// not be brought back.
+    [[nodiscard]] QString why_not_deleted(const QString& path) const; ///< empty: it can be
     void remove(const QString& path);
     void restore(const QString& trash);
     /// A zip for a report of a fault, and a name for it.

@@ -88,18 +88,26 @@ void RunStore::order_queue(const QStringList& paths) {
                        {}});
 }
 
+QString RunStore::why_not_deleted(const QString& path) const {
+    const RunEntry* found = entry(path);
+    if (!found)
+        return {};
+    if (is_active(path))
+        return tr("%1 has not ended. Stop it first: then it can be deleted.").arg(found->name);
+    if (!can("restore"))
+        return tr("The engine of %1 is older: it could not bring %2 back. Nothing is deleted; its folder is "
+                  "%3.")
+            .arg(machine_->name(), found->name, path);
+    return {};
+}
+
 void RunStore::remove(const QString& path) {
     const RunEntry* found = entry(path);
     if (!found)
         return;
+    if (const QString reason = why_not_deleted(path); !reason.isEmpty())
+        return emit failed(reason);
     const QString name = found->name;
-    if (is_active(path))
-        return emit failed(tr("%1 has not ended. Stop it first: then it can be deleted.").arg(name));
-    if (!can("restore"))
-        return emit failed(
-            tr("The engine of %1 is older: it could not bring %2 back. Nothing is deleted; its folder is "
-               "%3.")
-                .arg(machine_->name(), name, path));
     hidden_.insert(path);
     std::erase_if(runs_, [&](const RunEntry& run) { return run.id == path; });
     emit runs_changed();

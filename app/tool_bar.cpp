@@ -48,11 +48,9 @@ ToolBar::ToolBar(QWidget* parent)
     machine_->setObjectName(QStringLiteral("machine"));
     machine_->setAccessibleName(tr("Machine"));
     pause_->setObjectName(QStringLiteral("pause"));
-    pause_->setToolTip(tr("Pause or resume (Space)"));
     stop_->setObjectName(QStringLiteral("stop"));
     stop_->setToolTip(tr("Write a checkpoint and end the run"));
     checkpoint_->setObjectName(QStringLiteral("checkpoint"));
-    checkpoint_->setToolTip(tr("Write a checkpoint now"));
     safe_->setObjectName(QStringLiteral("safeMode"));
     safe_->setToolTip(tr("New and resumed runs take the shortest pipeline: slower, every step checked"));
     menu_->setObjectName(QStringLiteral("menu"));
@@ -115,14 +113,15 @@ void ToolBar::show_menu() { menu_->showMenu(); }
 
 void ToolBar::set_safe_mode(bool on) { safe_->setChecked(on); }
 
-void ToolBar::set_run(std::optional<RunState> state) {
+void ToolBar::set_run(std::optional<RunState> state, const WhyNot& why_not) {
     const bool active = state && is_active(*state);
     const bool begun = active && state != RunState::queued;
     pause_->setVisible(begun);
     checkpoint_->setVisible(begun);
     stop_->setVisible(active);
-    pause_->setEnabled(active && state != RunState::preparing);
-    checkpoint_->setEnabled(state == RunState::running);
+    const auto reason = [&](const char* action) { return why_not ? why_not(QLatin1String(action)) : QString(); };
+    set_refusal(pause_, reason("pause"), tr("Pause or resume (Space)"));
+    set_refusal(checkpoint_, reason("checkpoint"), tr("Write a checkpoint now"));
     const bool paused = state == RunState::paused;
     if (paused != paused_) {
         paused_ = paused;

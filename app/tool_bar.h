@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "refusal.h"
 #include "run_state.h"
 
 #include <QWidget>
@@ -27,8 +28,8 @@ public:
     void set_menu(QMenu* menu);
     void show_menu();
     void set_safe_mode(bool on);
-    /// Shows the buttons that the run's state allows; no run: none of them.
-    void set_run(std::optional<RunState> state);
+    /// Shows the buttons for a run in that state, those grey that cannot be used now; no run: none of them.
+    void set_run(std::optional<RunState> state, const WhyNot& why_not = {});
     /// As clicks on the buttons; nothing where the button is hidden or disabled.
     void press_pause();
     void press_stop();

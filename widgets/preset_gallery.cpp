@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "preset_gallery.h"
 
+#include "refusal.h"
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -38,7 +40,7 @@ QString size_title(const QString& size) {
 
 PresetCard::PresetCard(const PresetEntry& preset, QWidget* parent) : QAbstractButton(parent), preset_(preset) {
     setObjectName(QStringLiteral("preset-") + preset.name);
-    setEnabled(preset.available);
+    set_refusal(this, preset.available ? QString() : preset.reason);
     setCursor(preset.available ? Qt::PointingHandCursor : Qt::ArrowCursor);
     setFocusPolicy(preset.available ? Qt::StrongFocus : Qt::NoFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -51,7 +53,7 @@ void PresetCard::set_facts(const QString& facts, const QString& fit, Role fit_ro
     facts_ = facts;
     fit_ = fit;
     fit_role_ = fit_role;
-    setAccessibleDescription(QStringLiteral("%1 %2 %3").arg(preset_.summary, facts, fit));
+    setAccessibleDescription(QStringLiteral("%1 %2 %3 %4").arg(preset_.summary, facts, fit, toolTip()));
     update();
 }
 
@@ -261,8 +263,7 @@ void PresetGallery::add_row(const QString& row, const std::vector<PresetEntry>& 
         }
         auto* link = new QPushButton(size_title(preset.size));
         link->setProperty("kind", "link");
-        link->setEnabled(preset.available);
-        link->setToolTip(preset.available ? preset.summary : preset.reason);
+        set_refusal(link, preset.available ? QString() : preset.reason, preset.summary);
         link->setAccessibleName(preset.title);
         connect(link, &QPushButton::clicked, this, [this, name = preset.name] { emit preset_chosen(name); });
         header->addWidget(link);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "queue_list.h"
 
+#include "refusal.h"
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -127,8 +129,10 @@ QWidget* QueueList::make_row(std::size_t index) {
                               QStringLiteral("queue-down-%1").arg(run.name));
     auto* remove = small_button(QStringLiteral("close"), tr("%1: out of the queue").arg(run.name),
                                 QStringLiteral("queue-remove-%1").arg(run.name));
-    up->setEnabled(index > 0);
-    down->setEnabled(index + 1 < runs_.size());
+    if (index == 0)
+        set_refusal(up, tr("%1 is the next one already.").arg(run.name));
+    if (index + 1 == runs_.size())
+        set_refusal(down, tr("%1 is the last one already.").arg(run.name));
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(4, 0, 4, 0);
     line->setSpacing(0);

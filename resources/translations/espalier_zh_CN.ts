@@ -1133,6 +1133,18 @@
         <source>1 image of %1 × %2, %3</source>
         <translation>1 张图像，%1 × %2，%3</translation>
     </message>
+    <message>
+        <source>The engine looks at what was asked for.</source>
+        <translation>引擎正在检查所要求的内容。</translation>
+    </message>
+    <message>
+        <source>There is no connection to the engine.</source>
+        <translation>与引擎没有连接。</translation>
+    </message>
+    <message>
+        <source>What it needs is not known</source>
+        <translation>所需资源未知</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ConfusionMatrix</name>
@@ -1513,6 +1525,10 @@ A click offers to take it back.</source>
         <source>There is no distribution yet. Get one in a terminal: %1</source>
         <translation>还没有发行版。请在终端中安装：%1</translation>
     </message>
+    <message>
+        <source>It is being tested.</source>
+        <translation>正在测试。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MachineMenu</name>
@@ -1690,6 +1706,10 @@ A click offers to take it back.</source>
         <source>About Espalier</source>
         <translation>关于 Espalier</translation>
     </message>
+    <message>
+        <source>Open a run first.</source>
+        <translation>请先打开一个运行。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MainWindow</name>
@@ -1845,10 +1865,6 @@ A click offers to take it back.</source>
     <message>
         <source>Genotype of a search (*.json)</source>
         <translation>搜索得到的基因型 (*.json)</translation>
-    </message>
-    <message>
-        <source>There is nothing to export yet: the run has written no checkpoint.</source>
-        <translation>还没有可导出的内容：运行尚未写入检查点。</translation>
     </message>
     <message>
         <source>Export the best network</source>
@@ -2283,6 +2299,14 @@ A click offers to take it back.</source>
         <source>%1: out of the queue</source>
         <translation>%1：移出队列</translation>
     </message>
+    <message>
+        <source>%1 is the next one already.</source>
+        <translation>%1 已经是下一个。</translation>
+    </message>
+    <message>
+        <source>%1 is the last one already.</source>
+        <translation>%1 已经是最后一个。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ResultsView</name>
@@ -2458,6 +2482,14 @@ A click offers to take it back.</source>
         <source>%1 taken for %2: 1 image</source>
         <translation>%1 被判为 %2：1 张图像</translation>
     </message>
+    <message>
+        <source>Known once the checkpoint is evaluated</source>
+        <translation>评估检查点之后才知道</translation>
+    </message>
+    <message>
+        <source>Known after the first validation</source>
+        <translation>第一次验证之后才知道</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunActions</name>
@@ -2532,6 +2564,26 @@ A click offers to take it back.</source>
     <message>
         <source>The command line is on the clipboard.</source>
         <translation>命令行已复制到剪贴板。</translation>
+    </message>
+    <message>
+        <source>The run has ended.</source>
+        <translation>运行已结束。</translation>
+    </message>
+    <message>
+        <source>It waits in the queue.</source>
+        <translation>它正在队列中等待。</translation>
+    </message>
+    <message>
+        <source>It has not taken a step yet.</source>
+        <translation>它还没有走过一步。</translation>
+    </message>
+    <message>
+        <source>A checkpoint was written when it was paused.</source>
+        <translation>暂停时已写入检查点。</translation>
+    </message>
+    <message>
+        <source>There is nothing to export yet: the run has written no checkpoint.</source>
+        <translation>还没有可导出的内容：运行尚未写入检查点。</translation>
     </message>
 </context>
 <context>
@@ -2652,6 +2704,18 @@ A click offers to take it back.</source>
     <message>
         <source>Words with commas between</source>
         <translation>用逗号分隔的词</translation>
+    </message>
+    <message>
+        <source>It has finished. More epochs are asked for on its page.</source>
+        <translation>它已完成。更多轮次可在它的页面上要求。</translation>
+    </message>
+    <message>
+        <source>The engine is older and has no queue.</source>
+        <translation>引擎版本较旧，没有队列。</translation>
+    </message>
+    <message>
+        <source>It gets another name when it has begun.</source>
+        <translation>它开始之后才能改名。</translation>
     </message>
 </context>
 <context>

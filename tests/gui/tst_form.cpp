@@ -6,11 +6,13 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDir>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QStandardItemModel>
+#include <QTemporaryDir>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -18,6 +20,12 @@ using namespace espalier::test;
 namespace {
 
 const QString engine = QStringLiteral(FAKE_SERVE);
+
+void type_data(WindowDriver& driver, const QString& data) {
+    auto* edit = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
+    edit->selectAll();
+    QTest::keyClicks(edit, data);
+}
 
 } // namespace
 
@@ -62,6 +70,84 @@ private slots:
         QVERIFY(start->isEnabled());
     }
 
+    /// What the window knows to be refused cannot be asked for: the button is grey, and says why.
+    void what_cannot_run_cannot_be_started() {
+        WindowDriver driver(engine);
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 2);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        const auto* start = driver.find<QPushButton>(QStringLiteral("start"));
+        const auto* queue = driver.find<QPushButton>(QStringLiteral("addToQueue"));
+        const auto* problem = driver.find<QLabel>(QStringLiteral("startProblem"));
+        const auto* fit = driver.window->findChild<FitBar*>();
+        const auto refused = [](const QPushButton* button, const QString& reason) {
+            return !button->isEnabled() && button->toolTip() == reason && button->accessibleDescription() == reason;
+        };
+        type_data(driver, QStringLiteral("synthetic:refused"));
+        const QString reason = QStringLiteral("There is no such pattern.");
+        QTRY_VERIFY(refused(start, reason));
+        QVERIFY(refused(queue, reason));
+        QVERIFY(problem->isVisible());
+        QCOMPARE(problem->text(), reason);
+        QCOMPARE(fit->accessibleName(), QStringLiteral("Cannot run like this"));
+        QTest::mouseClick(driver.find(QStringLiteral("start")), Qt::LeftButton);
+        QTest::mouseClick(driver.find(QStringLiteral("addToQueue")), Qt::LeftButton);
+
+        // data may come until the turn of a run that waits
+        type_data(driver, QStringLiteral("idx:/nowhere"));
+        QTRY_VERIFY(refused(start, QStringLiteral("There is no folder /nowhere.")));
+        QVERIFY(queue->isEnabled());
+        QVERIFY(queue->toolTip().startsWith(QStringLiteral("It begins when")));
+
+        type_data(driver, QStringLiteral("builtin"));
+        QTRY_VERIFY(fit->accessibleName().contains(QStringLiteral("fits")));
+        QVERIFY(start->isEnabled() && queue->isEnabled() && !problem->isVisible());
+        QVERIFY(start->toolTip().isEmpty() && start->accessibleDescription().isEmpty());
+        QCOMPARE(list->count(), 2);
+    }
+
+    /// That nobody could say what it needs is told, but keeps nobody from trying.
+    void a_fit_check_that_fails_itself_leaves_start() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        type_data(driver, QStringLiteral("synthetic:dead"));
+        const auto* problem = driver.find<QLabel>(QStringLiteral("startProblem"));
+        QTRY_COMPARE(problem->text(), QStringLiteral("The process that plans has died."));
+        QCOMPARE(driver.window->findChild<FitBar*>()->accessibleName(), QStringLiteral("What it needs is not known"));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+    }
+
+    /// Who mends it in another program comes back to a Start that knows of it.
+    void what_was_missing_is_looked_for_when_the_window_is_in_front_again() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("images"));
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        type_data(driver, QStringLiteral("idx:") + path);
+        const auto* start = driver.find<QPushButton>(QStringLiteral("start"));
+        QTRY_VERIFY(!start->isEnabled());
+        QWidget other;
+        other.show();
+        other.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&other));
+        QVERIFY(QDir().mkdir(path));
+        driver.window->activateWindow();
+        QTRY_VERIFY(start->isEnabled());
+    }
+
+    void without_a_connection_nothing_can_be_started() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        const auto* start = driver.find<QPushButton>(QStringLiteral("start"));
+        type_data(driver, QStringLiteral("synthetic:crash"));
+        QTRY_COMPARE(start->toolTip(), QStringLiteral("There is no connection to the engine."));
+        QVERIFY(!start->isEnabled());
+        QVERIFY(!driver.find(QStringLiteral("addToQueue"))->isEnabled());
+        type_data(driver, QStringLiteral("builtin"));
+        QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled(), 15000); // it is started again
+    }
+
     void the_form_shows_what_differs() {
         WindowDriver driver(engine);
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
@@ -89,9 +175,7 @@ private slots:
     void a_folder_of_photos_says_what_it_holds() {
         WindowDriver driver(engine);
         QVERIFY(driver.click(QStringLiteral("preset-train-small")));
-        auto* data = driver.find<QComboBox>(QStringLiteral("field-data"));
-        data->lineEdit()->selectAll();
-        QTest::keyClicks(data->lineEdit(), QStringLiteral("folder:/photos"));
+        type_data(driver, QStringLiteral("folder:/photos"));
         const auto says = [&](const QString& part) {
             const auto labels = driver.window->findChildren<QLabel*>();
             return std::any_of(labels.begin(), labels.end(),
@@ -115,15 +199,11 @@ private slots:
                 });
             });
         };
-        const auto look_at = [&](const char* data) {
-            auto* edit = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
-            edit->selectAll();
-            QTest::keyClicks(edit, QLatin1String(data));
-        };
+        const auto look_at = [&](const char* data) { type_data(driver, QLatin1String(data)); };
         look_at("folder:/slow");
         QVERIFY(says("of 200,000 images"));
         QVERIFY(driver.find(QStringLiteral("start"))->isEnabled());
-        look_at("idx:/other");
+        look_at("idx:/");
         QVERIFY(says("Scans under way: 0"));
         look_at("folder:/slow");
         QVERIFY(says("of 200,000 images"));

@@ -97,6 +97,10 @@ class TestKeyboard : public WatchedTest {
             if (!stops.contains(control))
                 faults_.append(
                     QStringLiteral("%1: Tab does not reach %2 (%3)").arg(state, called(control), name_of(control)));
+        for (const auto* grey : window->findChildren<QWidget*>())
+            if (grey->window() == window && grey->isVisible() && !grey->isEnabled() && is_control(grey) &&
+                (grey->toolTip().isEmpty() || grey->accessibleDescription().isEmpty()))
+                faults_.append(QStringLiteral("%1: %2 is grey and does not say why").arg(state, called(grey)));
         for (QWidget* stop : stops) {
             if (name_of(stop).isEmpty())
                 faults_.append(QStringLiteral("%1: %2 has no name").arg(state, called(stop)));

@@ -113,7 +113,8 @@ private slots:
         auto* start = driver.find<QAbstractButton>(QStringLiteral("start"));
         QTRY_VERIFY_WITH_TIMEOUT(start->toolTip().contains(QStringLiteral("There is no folder '/nowhere'. Check")),
                                  20000);
-        QVERIFY(start->isEnabled() && start->isVisible()); // the form stays
+        QTRY_VERIFY_WITH_TIMEOUT(!start->isEnabled(), 20000); // as soon as the fit check says so, too
+        QVERIFY(start->isVisible());                          // the form stays
         QCOMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 0);
         QCOMPARE(RealRuns::list(), Json::array());
     }

@@ -134,6 +134,32 @@ private slots:
         QTRY_COMPARE(queue_of(driver), QStringList{QStringLiteral("quick-4")});
     }
 
+    void a_grey_entry_of_a_menu_says_why() {
+        WindowDriver driver(engine, {QStringLiteral("--no-restore")});
+        QVERIFY(queue_one(driver));
+        QTRY_COMPARE(queue_of(driver).size(), 1);
+        QStringList grey;
+        const auto look_at = [&](QWidget* at, const QPoint& place) {
+            emit at->customContextMenuRequested(place);
+            auto* menu = driver.find<QMenu>(QStringLiteral("runMenu"));
+            QVERIFY(menu && QTest::qWaitFor([&] { return menu->isVisible(); }));
+            QVERIFY(menu->toolTipsVisible());
+            for (const QAction* action : menu->actions())
+                if (!action->isEnabled() && !action->isSeparator()) {
+                    QVERIFY2(action->toolTip().endsWith(QLatin1Char('.')), qPrintable(action->text()));
+                    grey.append(action->objectName());
+                }
+            QTest::keyClick(menu, Qt::Key_Escape);
+            QTRY_VERIFY(!driver.find<QMenu>(QStringLiteral("runMenu")));
+        };
+        for (int row = 0; row < runs(driver)->count(); ++row) // one has finished, the other failed
+            look_at(runs(driver), runs(driver)->visualItemRect(runs(driver)->item(row)).center());
+        auto* waiting = driver.find(QStringLiteral("queue-name-quick-3"))->parentWidget();
+        look_at(waiting, waiting->rect().center());
+        for (const char* name : {"runResume", "runQueue", "runDelete", "runRename"})
+            QVERIFY2(grey.contains(QLatin1String(name)), name);
+    }
+
     void closing_with_a_queue_says_what_becomes_of_it() {
         WindowDriver driver(engine);
         QVERIFY(queue_one(driver));

@@ -249,9 +249,12 @@ private slots:
         const auto enabled = [&](const char* name) { return driver.find<QAction>(QLatin1String(name))->isEnabled(); };
         for (const char* name : {"run-export", "run-report", "run-folder"})
             QVERIFY(!enabled(name)); // of what run?
+        QCOMPARE(driver.find<QAction>(QStringLiteral("run-export"))->toolTip(), QStringLiteral("Open a run first."));
         QVERIFY(begin(driver));
         for (const char* name : {"run-export", "run-report", "run-folder"})
             QTRY_VERIFY(enabled(name));
+        const auto* resume_from = driver.find<QAction>(QStringLiteral("run-resume_from")); // while it trains
+        QVERIFY(!resume_from->isEnabled() && resume_from->toolTip().startsWith(QStringLiteral("Stop the run first")));
         driver.key(Qt::Key_E, Qt::ControlModifier);
         QTRY_VERIFY(driver.find<QFileDialog>(QStringLiteral("exportNetwork")));
     }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "made_up.h"
 
+#include "base/error.h"
 #include "behaviour.h"
 #include "sample_run.h"
 
 #include <QByteArray>
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -131,6 +134,13 @@ Json photos() {
 }
 
 Json plan(const Json& config) {
+    const std::string data = protocol::text_at(config, "data");
+    if (data == "synthetic:dead")
+        throw DeviceError("The process that plans has died.");
+    if (data.starts_with("idx:") && !std::filesystem::is_directory(data.substr(4)))
+        throw DataError("There is no folder " + data.substr(4) + ".");
+    if (data == "synthetic:refused")
+        throw ConfigError("There is no such pattern.");
     const double batch = protocol::number_at(config, "batch", 64);
     const double mega = 1024.0 * 1024;
     const bool fits = batch <= 1500;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands in for `espalier-train serve` in tests of the window alone: it speaks docs/PROTOCOL.md and trains nothing.
+#include "base/error.h"
 #include "behaviour.h"
 #include "fake_runs.h"
 #include "made_up.h"
@@ -54,7 +55,7 @@ Json answer(const protocol::Request& request, FakeRuns& runs) {
     if (request.name == "scan") {
         const std::string data = protocol::text_at(arguments, "data");
         if (data == "idx:/nowhere")
-            throw std::runtime_error("There is no folder /nowhere.");
+            throw DataError("There is no folder /nowhere.");
         Json found = data.starts_with("folder:") ? photos() : scan();
         if (behaviour.slow_scan)
             found["warnings"].push_back("Scans under way: " + std::to_string(slow_scans.count()));
@@ -78,6 +79,8 @@ Json answer(const protocol::Request& request, FakeRuns& runs) {
 
 /// In two parts, as the fit check comes.
 void answer_plan(const protocol::Request& request) {
+    if (protocol::text_at(request.arguments.at("config"), "data") == "synthetic:crash")
+        std::_Exit(1);
     const Json whole = plan(request.arguments.at("config"));
     send_line(protocol::to_message(protocol::Reply{request.id, Kind::progress, {{"fit", quick_part(whole)}}}));
     const auto tell = [whole, id = request.id] {
@@ -127,6 +130,9 @@ int main(int argc, char** argv) {
                 answer_plan(request);
             else
                 send_line(protocol::to_message(protocol::Reply{request.id, Kind::answer, answer(request, runs)}));
+        } catch (const Error& error) {
+            send_line(
+                protocol::to_message(protocol::error_reply(request.id, error.what(), static_cast<int>(error.code()))));
         } catch (const std::exception& error) {
             send_line(protocol::to_message(protocol::error_reply(request.id, error.what(), 1)));
         }
