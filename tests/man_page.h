@@ -37,12 +37,15 @@ public:
         return {};
     }
 
-    /// The long options ("--json") that are explained in such a text: each is the tag of a .TP paragraph.
+    /// The long options that are explained in such a text, each with what its value is called ("--batch N", "--json"):
+    /// each is the tag of a .TP paragraph.
     [[nodiscard]] static std::set<std::string> options_in(const std::string& section) {
         std::set<std::string> options;
-        static const std::regex tag("\n\\.TP\n([^\n]*)"), option("--[a-z][a-z-]*");
+        static const std::regex tag("\n\\.TP\n([^\n]*)"), option("--[a-z][a-z-]*( [^ -][^ ]*)?"), spaces(" +");
         for (std::sregex_iterator one(section.begin(), section.end(), tag), end; one != end; ++one) {
-            const auto line = one->str(1);
+            auto line = one->str(1);
+            std::erase(line, '"');
+            line = std::regex_replace(line, spaces, " ");
             for (std::sregex_iterator found(line.begin(), line.end(), option); found != end; ++found)
                 options.insert(found->str());
         }

@@ -18,6 +18,12 @@ namespace espalier {
 namespace commands {
 namespace {
 
+/// That of the library, which the help does not name once more behind the value.
+CLI::Validator existing_file() {
+    CLI::Validator check = CLI::ExistingFile;
+    return check.description("");
+}
+
 Json network_in(const std::string& file) {
     const auto json = read_json(file);
     try {
@@ -31,13 +37,16 @@ Json network_in(const std::string& file) {
 } // namespace
 
 void ConfigOptions::add_to(CLI::App& app) {
-    app.add_option("--preset", preset, "Name of a preset (see `presets`)");
+    app.add_option("--preset", preset, "A preset, as `presets` lists them")->type_name("NAME");
     app.add_option("--config", config_file, "A run's configuration in JSON, laid over the preset")
-        ->check(CLI::ExistingFile);
+        ->type_name("FILE")
+        ->check(existing_file());
     app.add_option("--network", network_file, "A network in JSON, as `export --format network` writes it")
-        ->check(CLI::ExistingFile);
-    app.add_option("--data", data, "The data set, one of:\n" + dataset_specs_text());
-    app.add_option("--set", set, "key=value, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated");
+        ->type_name("FILE")
+        ->check(existing_file());
+    app.add_option("--data", data, "The data set, one of:\n" + dataset_specs_text())->type_name("SPEC");
+    app.add_option("--set", set, "A setting, such as epochs=3 or optimizer.learning_rate=0.05; may be repeated")
+        ->type_name("key=value");
 }
 
 Json ConfigOptions::config() const {
@@ -79,7 +88,7 @@ CLI::Validator number_within(double least, double most) {
 }
 
 void add_runs_root(CLI::App& app, std::string& root) {
-    app.add_option("--runs", root, "The folder of all runs, if not the usual one");
+    app.add_option("--runs", root, "The folder of all runs, if not the usual one")->type_name("FOLDER");
 }
 
 std::filesystem::path runs_root(const std::string& option) {

@@ -12,11 +12,18 @@ using namespace espalier::test;
 
 namespace {
 
+/// What the help calls an option's value, without what is allowed there; empty: it takes none.
+std::string value_of(const CLI::Option& option) {
+    const auto name = option.get_type_name();
+    return option.get_type_size() == 0 ? std::string() : name.substr(0, name.find(':'));
+}
+
+/// As a man page has them: "--batch N".
 std::set<std::string> options_of(const CLI::App& command) {
     std::set<std::string> options;
     for (const auto* option : command.get_options())
         for (const auto& name : option->get_lnames())
-            options.insert("--" + name);
+            options.insert("--" + name + (value_of(*option).empty() ? "" : " " + value_of(*option)));
     options.erase("--help");
     return options;
 }
@@ -70,6 +77,22 @@ private Q_SLOTS:
             QVERIFY2(!command.get_description().empty(), name.c_str());
             for (const auto* option : command.get_options())
                 QVERIFY2(!option->get_description().empty(), (name + " " + option->get_name()).c_str());
+        });
+    }
+
+    /// A value is called by what it means (FOLDER, SECONDS), never by its type; what stands in a place, by its name.
+    void every_value_has_a_name() {
+        for_each_command(app_, "", [&](const std::string& name, const CLI::App& command) {
+            for (const auto* option : command.get_options()) {
+                const auto value = value_of(*option);
+                const auto said = name + " " + option->get_name() + " " + value;
+                const bool takes_one = option->nonpositional() && option->get_items_expected_max() > 0;
+                QVERIFY2(value.empty() != takes_one, said.c_str());
+                QVERIFY2(!std::set<std::string>({"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN"}).contains(value),
+                         said.c_str());
+                const auto place = QString::fromStdString(option->get_name(true));
+                QVERIFY2(!option->get_positional() || place == place.toUpper(), said.c_str());
+            }
         });
     }
 

@@ -77,7 +77,7 @@ void add_attach_command(CLI::App& app, Action& chosen) {
     };
     const auto options = std::make_shared<Options>();
     auto* command = app.add_subcommand("attach", "Watch a run: all its events so far, then live");
-    command->add_option("RUN_DIR", options->folder, "The run's folder")->required();
+    command->add_option("RUN_DIR", options->folder, "The run's folder")->required()->type_name("");
     command->add_flag("--json", options->json, "Print the protocol's events, one a line");
     command->callback([options, &chosen] {
         chosen = [options] { return attach(std::filesystem::absolute(options->folder), options->json); };

@@ -240,16 +240,24 @@ void add_bench_command(CLI::App& app, Action& chosen) {
     auto* bench = app.add_subcommand("bench", "Measure this machine");
     bench->require_subcommand(1);
     auto* step = bench->add_subcommand("step", "A training step: forward, backward and SGD on random 3x32x32 images");
-    step->add_option("--network", options->network, "resnet18, genotype_c16_l8, supernet8_small, growing, quick ...");
+    step->add_option("--network", options->network, "resnet18, genotype_c16_l8, supernet8_small, growing, quick ...")
+        ->type_name("NAME");
     step->add_option("--batch", options->batch, "Images a step; 0: the network's usual number")
+        ->type_name("N")
         ->check(number_within(0, 65536));
-    step->add_option("--threads", options->threads, "CPU threads; 0: all")->check(number_within(0, 1024));
-    step->add_option("--backend", options->backend, "cuda, cpu or reference");
-    step->add_option("--seconds", options->seconds, "At least so long is measured")->check(number_within(0.0, 3600.0));
-    step->add_option("--precision", options->precision, "auto, fp16, bf16, tf32 or fp32")
+    step->add_option("--threads", options->threads, "CPU threads; 0: all")
+        ->type_name("N")
+        ->check(number_within(0, 1024));
+    step->add_option("--backend", options->backend, "cuda, cpu or reference")->type_name("NAME");
+    step->add_option("--seconds", options->seconds, "At least so long is measured")
+        ->type_name("SECONDS")
+        ->check(number_within(0.0, 3600.0));
+    step->add_option("--precision", options->precision, "The numbers that are computed with")
+        ->type_name("NAME")
         ->check(CLI::IsMember({"auto", "fp16", "bf16", "tf32", "fp32"}));
     step->add_flag("--tune", options->tune, "After the first step, choose algorithms by timing them (GPU)");
     step->add_option("--tuning-seconds", options->tuning_seconds, "At most so long is spent on that")
+        ->type_name("SECONDS")
         ->check(number_within(0.0, 3600.0));
     step->add_flag("--no-graph", options->no_graph, "Launch kernels one by one (GPU)");
     step->add_flag("--safe", options->safe, "As in safe mode: fp32, untuned, nothing fused, launched one by one");
@@ -263,9 +271,12 @@ void add_bench_command(CLI::App& app, Action& chosen) {
         const auto chosen_options = std::make_shared<ConvolutionBenchOptions>();
         auto* command = separable ? bench->add_subcommand("sepconv", "Separable blocks, forward and backward")
                                   : bench->add_subcommand("conv", "Single convolutions, forward and both gradients");
-        command->add_option("only", chosen_options->only, "Cases with this in their names, such as k3s1p1 or fp16");
-        command->add_option("--backend", chosen_options->backend, "cuda, cpu or reference");
-        command->add_option("--threads", chosen_options->threads, "CPU threads; 0: all")->check(number_within(0, 1024));
+        command->add_option("CASE", chosen_options->only, "Cases with this in their names, such as k3s1p1 or fp16")
+            ->type_name("");
+        command->add_option("--backend", chosen_options->backend, "cuda, cpu or reference")->type_name("NAME");
+        command->add_option("--threads", chosen_options->threads, "CPU threads; 0: all")
+            ->type_name("N")
+            ->check(number_within(0, 1024));
         command->add_flag("!--no-tune", chosen_options->tune, "Take the library's first guess");
         command->add_flag("--deterministic", chosen_options->deterministic, "Only deterministic kernels");
         command->add_flag("--json", chosen_options->json, "One line of JSON a case");

@@ -170,7 +170,8 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
     const auto add = [&](const char* name, const char* text, int (*action)(const CheckpointOptions&)) {
         auto* command = app.add_subcommand(name, text);
         command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint's file, or a run's folder (its best)")
-            ->required();
+            ->required()
+            ->type_name("");
         command->callback([options, action, &chosen] { chosen = [options, action] { return action(*options); }; });
         return command;
     };
@@ -178,26 +179,31 @@ void add_checkpoint_commands(CLI::App& app, Action& chosen) {
         command
             ->add_option("--backend", options->backend,
                          "auto, cpu, cuda or reference; auto, the fastest, computes in reduced precision on a GPU")
+            ->type_name("NAME")
             ->capture_default_str();
     };
     auto* command = add("eval", "Loss and accuracy of a checkpoint on a data set", evaluate);
-    command->add_option("--data", options->data, "The data set, as `run` takes it [that of the checkpoint's run]");
+    command->add_option("--data", options->data, "The data set, as `run` takes it [that of the checkpoint's run]")
+        ->type_name("SPEC");
     command->add_flag("--confusion", options->confusion,
                       "Also which classes are taken for which, and precision, recall and F1 of each");
-    command->add_option("--part", options->part, "train, validation or test [the last of them that the set has]");
+    command->add_option("--part", options->part, "train, validation or test [the last of them that the set has]")
+        ->type_name("PART");
     add_backend(command);
     command->add_flag("--json", options->json, "One line of JSON");
 
     command = add("predict", "The classes that a checkpoint sees in images", predict);
-    command->add_option("IMAGE", options->images, "Image files")->required();
+    command->add_option("IMAGE", options->images, "Image files")->required()->type_name("");
     add_backend(command);
     command->add_flag("--json", options->json, "One line of JSON an image");
 
     command = add("export", "Write a checkpoint's network for other programs", export_network);
-    command->add_option("--format", options->format, export_formats_text())->required();
+    command->add_option("--format", options->format, export_formats_text())->required()->type_name("FORMAT");
     command->add_option("--out", options->out, "The file to write; folders above it that are not there are made")
-        ->required();
-    command->add_option("--data", options->data, "onnx: compare on images of this data set, not of the run's");
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--data", options->data, "onnx: compare on images of this data set, not of the run's")
+        ->type_name("SPEC");
     command->add_flag("--json", options->json, "One line of JSON");
 }
 

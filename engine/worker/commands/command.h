@@ -46,7 +46,7 @@ struct ConfigOptions {
 /// the library lets NaN pass.)
 [[nodiscard]] CLI::Validator number_within(double least, double most);
 
-/// Adds `--runs DIR`, the folder of all runs.
+/// Adds `--runs FOLDER`, the folder of all runs.
 void add_runs_root(CLI::App& app, std::string& root);
 /// Throws ConfigError if it is a file.
 [[nodiscard]] std::filesystem::path runs_root(const std::string& option);

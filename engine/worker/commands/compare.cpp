@@ -62,8 +62,8 @@ int compare(const CompareOptions& options) {
 void add_compare_command(CLI::App& app, Action& chosen) {
     const auto options = std::make_shared<CompareOptions>();
     auto* command = app.add_subcommand("compare", "What differs between two runs: configuration, passport, results");
-    command->add_option("RUN_A", options->a, "A run's folder")->required();
-    command->add_option("RUN_B", options->b, "Another run's folder")->required();
+    command->add_option("RUN_A", options->a, "A run's folder")->required()->type_name("");
+    command->add_option("RUN_B", options->b, "Another run's folder")->required()->type_name("");
     command->add_flag("--json", options->json, "One line of JSON");
     command->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
 }

@@ -44,7 +44,9 @@ void add_data_commands(CLI::App& app, Action& chosen) {
     };
     const auto options = std::make_shared<Options>();
     auto* scan = app.add_subcommand("scan", "Read a whole data set and report every bad file, class counts and sizes");
-    scan->add_option("SPEC", options->data, "The data set, one of:\n" + dataset_specs_text())->required();
+    scan->add_option("SPEC", options->data, "The data set, one of:\n" + dataset_specs_text())
+        ->required()
+        ->type_name("");
     scan->add_flag("--json", options->json, "One line of JSON");
     scan->callback([options, &chosen] {
         chosen = [options] {

@@ -45,6 +45,7 @@ void add_process_commands(CLI::App& app, Action& chosen) {
     add_runs_root(*command, *root);
     const auto seconds = std::make_shared<double>(60);
     command->add_option("--probe-seconds", *seconds, "How long the devices may take to answer")
+        ->type_name("SECONDS")
         ->check(number_within(0.1, 3600.0));
     command->callback([root, seconds, &chosen] {
         chosen = [root, seconds] {
@@ -59,7 +60,7 @@ void add_process_commands(CLI::App& app, Action& chosen) {
     const auto folder = std::make_shared<std::string>();
     auto* worker = app.add_subcommand("worker", "Train a run in this process; its supervisor starts it");
     worker->group("");
-    worker->add_option("RUN_DIR", *folder, "The run's folder")->required();
+    worker->add_option("RUN_DIR", *folder, "The run's folder")->required()->type_name("");
     worker->callback([folder, &chosen] { chosen = [folder] { return worker_main(*folder); }; });
 }
 

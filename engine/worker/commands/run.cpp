@@ -76,9 +76,10 @@ void add_run_commands(CLI::App& app, Action& chosen) {
     auto* run = app.add_subcommand("run", "Train a network in a new run folder");
     options->config.add_to(*run);
     auto* out = run->add_option("--out", options->out,
-                                "The run's folder (new or empty); usually one is made in the folder of all runs");
+                                "The run's folder (new or empty); usually one is made in the folder of all runs")
+                    ->type_name("FOLDER");
     run->add_flag("--queue", options->queue, queue_help)->excludes(out);
-    run->add_option("--name", options->name, "The run's name");
+    run->add_option("--name", options->name, "The run's name")->type_name("NAME");
     add_runs_root(*run, options->runs);
     run->add_flag("--json", options->json, "Print the protocol's events, one a line");
     run->callback([options, &chosen] {
@@ -94,10 +95,12 @@ void add_run_commands(CLI::App& app, Action& chosen) {
     });
 
     auto* resume = app.add_subcommand("resume", "Go on with a run from its newest checkpoint, or from another one");
-    resume->add_option("RUN_DIR", options->folder, "The run's folder")->required();
-    resume->add_option("--set", options->set, "key=value, such as epochs=20; may be repeated");
-    resume->add_option("--checkpoint", options->checkpoint,
-                       "Where to go on from: best, last, a step's number, or a file's name in checkpoints/");
+    resume->add_option("RUN_DIR", options->folder, "The run's folder")->required()->type_name("");
+    resume->add_option("--set", options->set, "A setting, such as epochs=20; may be repeated")->type_name("key=value");
+    resume
+        ->add_option("--checkpoint", options->checkpoint,
+                     "Where to go on from: best, last, a step's number, or a file's name in checkpoints/")
+        ->type_name("NAME");
     resume->add_flag("--queue", options->queue, queue_help);
     resume->add_flag("--json", options->json, "Print the protocol's events, one a line");
     resume->callback([options, &chosen] {

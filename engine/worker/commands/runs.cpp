@@ -54,8 +54,9 @@ void add_runs_command(CLI::App& app, Action& chosen) {
     };
     const auto report = std::make_shared<ReportOptions>();
     auto* reporting = app.add_subcommand("report", "Put what a report of a fault needs of a run into a zip");
-    reporting->add_option("RUN_DIR", report->folder, "The run's folder")->required();
-    reporting->add_option("--out", report->out, "The file to write [RUN-report.zip, here]; folders above it are made");
+    reporting->add_option("RUN_DIR", report->folder, "The run's folder")->required()->type_name("");
+    reporting->add_option("--out", report->out, "The file to write [RUN-report.zip, here]; folders above it are made")
+        ->type_name("FILE");
     reporting->callback([report, &chosen] {
         chosen = [report] {
             const RunFolder run(report->folder);
