@@ -22,9 +22,10 @@ namespace {
 
 constexpr int compare_smoothing_ms = 15; ///< of a tick
 constexpr int row_height = 23;
+constexpr int widest_title = 200;
 constexpr int most_rows = 8; ///< in sight beside the plots; the others are scrolled to
 
-enum ResultRow { state_row, best_row, steps_row, duration_row, result_rows };
+enum ResultRow { state_row, best_row, epoch_row, steps_row, duration_row, result_rows };
 
 } // namespace
 
@@ -281,11 +282,10 @@ void ComparePage::show_results() {
         const QString nothing = QStringLiteral("–");
         const bool known = runs_->curves(i).has_value();
         set_cell(state_row, column, state_title(facts.state));
-        set_cell(best_row, column,
-                 facts.best_accuracy
-                     ? tr("%1 at epoch %2").arg(format_percent(*facts.best_accuracy)).arg(facts.best_epoch)
-                     : nothing,
+        set_cell(best_row, column, facts.best_accuracy ? format_percent(*facts.best_accuracy) : nothing,
                  facts.best_accuracy && *facts.best_accuracy == best);
+        set_cell(epoch_row, column,
+                 facts.best_accuracy ? format_count(static_cast<double>(facts.best_epoch)) : nothing);
         set_cell(steps_row, column, known ? format_count(static_cast<double>(facts.steps)) : nothing);
         set_cell(duration_row, column, known ? format_clock(facts.seconds) : nothing);
     }
@@ -317,7 +317,7 @@ void ComparePage::show_differences() {
     for (std::size_t i = 0; i < count; ++i)
         table_->horizontalHeaderItem(static_cast<int>(i) + 1)
             ->setIcon(tag_pixmap(static_cast<int>(i) + 1, devicePixelRatioF()));
-    const std::array<QString, result_rows> titles{tr("State"), tr("Best accuracy"), tr("Steps"),
+    const std::array<QString, result_rows> titles{tr("State"), tr("Best accuracy"), tr("At epoch"), tr("Steps"),
                                                   tr("Time of training")};
     for (int row = 0; row < result_rows; ++row)
         set_cell(row, 0, titles[static_cast<std::size_t>(row)]);
@@ -336,7 +336,13 @@ void ComparePage::show_differences() {
         for (std::size_t i = 0; i < owners.size(); ++i)
             set_cell(at, static_cast<int>(owners[i]) + 1, difference.values[static_cast<qsizetype>(i)]);
     }
+    int titles_width = 0; // of rows that have a title, not a sentence
+    for (int row = 0; row < table_->rowCount(); ++row)
+        if (table_->columnSpan(row, 0) == 1)
+            titles_width = std::max(titles_width, table_->sizeHintForIndex(table_->model()->index(row, 0)).width());
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Fixed);
+    table_->horizontalHeader()->resizeSection(0, std::min(titles_width, widest_title));
     table_->setFixedHeight(table_->horizontalHeader()->sizeHint().height() +
                            std::min(table_->rowCount(), most_rows) * row_height + 2);
     show_results();

@@ -931,6 +931,10 @@
         <source>The steps of long runs are drawn as they are, not smoothed.</source>
         <translation>较长运行的各步按原值绘制，未平滑。</translation>
     </message>
+    <message>
+        <source>At epoch</source>
+        <translation>所在轮次</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ComparedRuns</name>
