@@ -169,7 +169,7 @@ bool ComparedRuns::is_coarse(std::size_t index) const { return runs_[index]->ove
 std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) const {
     const Run& run = *runs_[index];
     if (run.overview) {
-        const auto& o = run.refined ? run.refined : run.overview;
+        const auto& o = run.refined ? run.refined : whole(run);
         return Curves{&o->loss_mean,
                       &o->accuracy_mean,
                       &o->loss_not_finite,
@@ -180,7 +180,9 @@ std::optional<ComparedRuns::Curves> ComparedRuns::curves(std::size_t index) cons
                       &o->gflops,
                       &run.overview->clock,
                       width_of(run),
-                      is_refined(run) ? run.fine_smoothing : 0,
+                      is_refined(run) ? run.fine_smoothing
+                      : run.smoothed  ? run.smoothed_weight
+                                      : 0,
                       o};
     }
     if (const RunModel* m = model(run))

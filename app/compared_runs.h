@@ -15,7 +15,9 @@ class RunStore;
 
 /// What is known of runs that are compared: their curves and configurations. A run that is open already is seen as it
 /// is there; of another one all events come if it is short or still trains, and the overview alone if it is long. What
-/// is looked at of a long one is asked for in finer buckets, down to single steps.
+/// is looked at of a long one is asked for in finer buckets, down to single steps. Of the whole as of a stretch each
+/// step is smoothed before buckets are made of them, where the steps are: a zoom shows more of a curve, not another
+/// one.
 class ComparedRuns : public QObject {
     Q_OBJECT
 
@@ -80,8 +82,10 @@ private:
         QPointer<RunModel> open;       ///< of the store
         std::unique_ptr<RunModel> own; ///< of all events
         std::shared_ptr<const RunOverview> overview;
-        std::shared_ptr<const RunOverview> refined; ///< the same with a stretch in finer buckets
-        StepRange fine;                             ///< that stretch
+        std::shared_ptr<const RunOverview> refined;  ///< the same with a stretch in finer buckets
+        StepRange fine;                              ///< that stretch
+        std::shared_ptr<const RunOverview> smoothed; ///< the overview with all of it smoothed
+        double smoothed_weight = 0;                  ///< asked for; `smoothed` is none if it did not come
         std::int64_t fine_width = 1, seen_width = 1;
         double fine_smoothing = 0;
         StepRange asked; ///< on its way
@@ -105,12 +109,15 @@ private:
     [[nodiscard]] std::optional<StepRange> view_of(const Run& run) const;
     [[nodiscard]] bool is_refined(const Run& run) const; ///< in all that is looked at
     [[nodiscard]] std::int64_t width_of(const Run& run) const;
+    [[nodiscard]] static StepRange all_of(const Run& run) { return {1, run.overview->steps}; }
+    [[nodiscard]] static bool is_asking_all(const Run& run) { return run.asking > 0 && run.asked == all_of(run); }
+    [[nodiscard]] static const std::shared_ptr<const RunOverview>& whole(const Run& run);
     [[nodiscard]] double stretch_smoothing() const; ///< that stretches are asked for with
     void refine();
     void ask_stretch(const std::shared_ptr<Run>& run, const StepRange& range);
     void take_stretch(Run& run, const Json& answer);
     void leave_stretch(Run& run);
-    void replace_refined(Run& run, std::shared_ptr<const RunOverview> now);
+    void replace(std::shared_ptr<const RunOverview>& drawn, std::shared_ptr<const RunOverview> now);
 
     Machine* machine_;
     RunStore* store_;

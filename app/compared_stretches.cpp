@@ -10,7 +10,8 @@
 namespace espalier {
 
 namespace {
-constexpr std::int64_t most_buckets = 1024; ///< of an answer
+constexpr std::int64_t most_buckets = 1024;         ///< of an answer
+constexpr std::ptrdiff_t most_smoothed_at_once = 2; ///< each takes 10 bytes a step of the machine's memory meanwhile
 } // namespace
 
 std::int64_t ComparedRuns::StepRange::width() const { return (last - first + most_buckets) / most_buckets; }
@@ -51,16 +52,29 @@ std::int64_t ComparedRuns::width_of(const Run& run) const {
 /// An older engine gives its steps as they are.
 double ComparedRuns::stretch_smoothing() const { return machine_->can("overview.smoothing") ? smoothing_ : 0; }
 
+const std::shared_ptr<const RunOverview>& ComparedRuns::whole(const Run& run) {
+    return run.smoothed ? run.smoothed : run.overview;
+}
+
 void ComparedRuns::refine() {
     bool other = false; // what values tell of
     for (const auto& run : runs_) {
         if (!run->overview)
             continue;
+        const double smoothing = stretch_smoothing();
+        if (smoothing <= 0 && std::exchange(run->smoothed_weight, 0) > 0)
+            replace(run->smoothed, nullptr);
         const auto view = view_of(*run);
-        if (!view || view->width() >= run->overview->width || !can_refine())
+        if (view && view->width() < run->overview->width && can_refine()) {
+            if (!is_refined(*run) || run->fine_width > view->width() || run->fine_smoothing != smoothing)
+                ask_stretch(run, *view);
+        } else {
             leave_stretch(*run);
-        else if (!is_refined(*run) || run->fine_width > view->width() || run->fine_smoothing != stretch_smoothing())
-            ask_stretch(run, *view);
+            const auto others = std::ranges::count_if(
+                runs_, [&](const auto& one) { return one != run && one->overview && is_asking_all(*one); });
+            if (run->smoothed_weight != smoothing && !run->live && others < most_smoothed_at_once)
+                ask_stretch(run, all_of(*run));
+        }
         other = other || std::exchange(run->seen_width, width_of(*run)) != run->seen_width;
     }
     if (other)
@@ -89,6 +103,10 @@ void ComparedRuns::ask_stretch(const std::shared_ptr<Run>& run, const StepRange&
                                          const auto asker = kept.lock();
                                          if (!asker)
                                              return;
+                                         if (is_asking_all(*asker)) {
+                                             asker->smoothed_weight = asker->asked_smoothing;
+                                             rest_.start(); // for the next run
+                                         }
                                          asker->asking = 0;
                                          asker->refusal = text;
                                          emit changed();
@@ -98,29 +116,40 @@ void ComparedRuns::ask_stretch(const std::shared_ptr<Run>& run, const StepRange&
 }
 
 void ComparedRuns::take_stretch(Run& run, const Json& answer) {
+    const bool all = run.overview && is_asking_all(run);
     run.asking = 0;
     run.refusal.clear();
     const auto stretch = read_overview(answer);
-    if (!stretch || !run.overview)
+    if (!run.overview)
         return;
-    replace_refined(run, std::make_shared<const RunOverview>(refined(*run.overview, *stretch)));
+    if (all) {
+        run.smoothed_weight = run.asked_smoothing;
+        replace(run.smoothed,
+                stretch ? std::make_shared<const RunOverview>(refined(*run.overview, *stretch)) : nullptr);
+        QMetaObject::invokeMethod(this, &ComparedRuns::refine, Qt::QueuedConnection); // the next run
+        return;
+    }
+    if (!stretch)
+        return;
+    replace(run.refined, std::make_shared<const RunOverview>(refined(*whole(run), *stretch)));
     run.fine = {stretch->first, stretch->steps};
     run.fine_width = stretch->width;
     run.fine_smoothing = run.asked_smoothing;
     run.seen_width = width_of(run);
 }
 
-void ComparedRuns::replace_refined(Run& run, std::shared_ptr<const RunOverview> now) {
+void ComparedRuns::replace(std::shared_ptr<const RunOverview>& drawn, std::shared_ptr<const RunOverview> now) {
     tell_soon();
-    outgoing_.push_back(std::exchange(run.refined, std::move(now)));
+    outgoing_.push_back(std::exchange(drawn, std::move(now)));
 }
 
 void ComparedRuns::leave_stretch(Run& run) {
-    if (run.asking > 0)
+    if (run.asking > 0 && (!is_asking_all(run) || run.asked_smoothing != stretch_smoothing()))
         machine_->cancel(std::exchange(run.asking, 0));
-    run.refusal.clear();
+    if (run.asked != all_of(run))
+        run.refusal.clear();
     if (run.refined) {
-        replace_refined(run, nullptr);
+        replace(run.refined, nullptr);
         run.seen_width = run.overview->width;
     }
 }

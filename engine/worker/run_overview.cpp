@@ -136,8 +136,7 @@ private:
             if (std::ranges::find(wanted_, column.name) == wanted_.end())
                 continue;
             if (const auto smooth = smooth_.find(column.name); smooth != smooth_.end())
-                for (std::int64_t row = 0; row < end_row; ++row)
-                    smooth->second.put(table.step + row, ColumnTable::at<float>(column, static_cast<std::size_t>(row)));
+                smooth->second.put(table.step, end_row, column.bytes);
             if (end_row <= first_ - table.step) // before the stretch: of use for what is smoothed alone
                 continue;
             auto& reduced = series(std::string(column.name));

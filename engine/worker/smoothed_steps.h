@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace espalier {
@@ -17,8 +18,9 @@ public:
     /// The first step that is needed: what came before it has less than a ten-millionth of the weight.
     [[nodiscard]] static std::int64_t begin(double weight, std::int64_t first);
 
-    /// In any order; steps outside of what is needed are passed over.
-    void put(std::int64_t step, float value);
+    /// float32 of `count` steps that follow each other, as they stand in a column. In any order; steps outside of what
+    /// is needed are passed over.
+    void put(std::int64_t step, std::int64_t count, std::string_view bytes);
 
     /// The means of `buckets` buckets of `width` steps; NaN where there is none.
     [[nodiscard]] std::vector<float> reduced(std::size_t buckets, std::int64_t width) const;
@@ -27,7 +29,7 @@ private:
     double weight_;
     std::int64_t begin_, first_;
     std::vector<float> values_;
-    std::vector<bool> known_;
+    std::vector<char> known_; ///< 0 or 1: of bits, a write would read, too
 };
 
 } // namespace espalier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares the runs of a folder (up to eight, made by make_big_run) in the window: the time from the request until the
-// curves of all are painted, the same for the steps of a stretch that is zoomed into, how long the window's thread
-// stood still, and the peak memory of the window. bench_compare RUNS_DIR
+// curves of all are painted, and smoothed, the same for the steps of a stretch that is zoomed into, how long the
+// window's thread stood still, and the peak memory of the window. bench_compare RUNS_DIR
 #include "compare_page.h"
 #include "plot_group.h"
 #include "watchdog.h"
@@ -45,6 +45,15 @@ int main(int argc, char** argv) {
         return there == runs.size() && watch.all_painted();
     });
     std::printf("request to the curves of all painted: %.3f s\n", seconds());
+    window.wait_until([&] {
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            if (runs.curves(i)->smoothing <= 0)
+                return false;
+        return true;
+    });
+    watch.restart();
+    window.wait_until([&] { return watch.all_painted(); });
+    std::printf("request to all of them painted smoothed: %.3f s\n", seconds());
     PlotGroup* plots = window->compare_page()->plots();
     const double middle = plots->range().second / 2;
     for (const double width : {2e6, 1e5, 1e3}) {

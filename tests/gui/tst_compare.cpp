@@ -268,6 +268,44 @@ private slots:
         QVERIFY(state_text(driver).contains(QStringLiteral("zoom in")));
     }
 
+    /// Not the means of buckets are smoothed, but each step before it goes into one.
+    void all_of_a_long_run_is_smoothed_step_by_step() {
+        WindowDriver driver(engine, {QStringLiteral("--overview")});
+        QVERIFY(compare_with_a_long_one(driver));
+        const auto smoothing = [&] {
+            const ComparedRuns& runs = page(driver)->runs();
+            return runs.has_told() ? runs.curves(0)->smoothing : -1;
+        };
+        double from_means = 0; // the largest difference
+        const auto check = [&](double weight) {
+            const MetricSeries& loss = *shown(driver)[0].series;
+            QCOMPARE(loss.size(), std::size_t{100});
+            double mean = 0, rest = 1, smooth_sum = 0, sum = 0;
+            from_means = 0;
+            for (std::int64_t step = 1; step <= 1'000'000; ++step) {
+                const double value = static_cast<double>(made_up_loss(step));
+                mean = weight * mean + (1 - weight) * value;
+                rest *= weight;
+                smooth_sum += mean / (1 - rest);
+                sum += value;
+                if (step % 10'000 > 0)
+                    continue;
+                const double drawn = static_cast<double>(loss.value_at(static_cast<std::size_t>(step / 10'000 - 1)));
+                QVERIFY(std::abs(drawn - smooth_sum / 10'000) < 1e-5);
+                from_means = std::max(from_means, std::abs(smooth_sum - sum) / 10'000);
+                smooth_sum = sum = 0;
+            }
+        };
+        for (const auto& [text, weight] :
+             {std::pair{"smooth 0.9", 0.9}, {"smooth 0.999", 0.999}, {"not smooth", 0.0}}) {
+            choose_smoothing(driver, text);
+            QTRY_COMPARE(smoothing(), weight);
+            check(weight);
+            QVERIFY((from_means > 1e-3) == (weight == 0.999)); // for which plain means would not do
+        }
+        QCOMPARE(width_of(driver), 10'000);
+    }
+
     void a_zoom_brings_finer_buckets_and_single_steps() {
         WindowDriver driver(engine, {QStringLiteral("--overview")});
         QVERIFY(compare_with_a_long_one(driver));
@@ -306,6 +344,8 @@ private slots:
     void an_older_engine_gives_steps_as_they_are() {
         WindowDriver driver(engine, {QStringLiteral("--overview"), QStringLiteral("--no-smoothing")});
         QVERIFY(compare_with_a_long_one(driver));
+        QTest::qWait(400);
+        QCOMPARE(page(driver)->runs().curves(0)->smoothing, 0.0);
         wheel(driver, 0.5, 33);
         QTRY_COMPARE(width_of(driver), 1);
         QTRY_VERIFY(state_text(driver).contains(QStringLiteral("not smoothed"))); // as the other run is
@@ -342,6 +382,7 @@ private slots:
         WindowDriver driver(engine,
                             {QStringLiteral("--overview"), QStringLiteral("--slow-overview"), QStringLiteral("400")});
         QVERIFY(compare_with_a_long_one(driver));
+        QTRY_COMPARE(page(driver)->runs().curves(0)->smoothing, 0.9); // all of it has come, too
         std::set<std::int64_t> widths;
         bool always_whole = true;
         connect(&page(driver)->runs(), &ComparedRuns::changed, this, [&] {
@@ -424,6 +465,7 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::finished));
         click_run(driver, 0, Qt::ControlModifier);
         QVERIFY(wait_for_curves(driver));
+        QTRY_COMPARE(page(driver)->runs().curves(0)->smoothing, 0.9);
         const QString file = folder.filePath(QStringLiteral("compared.csv"));
         const QSignalSpy told(page(driver)->exports(), &PlotExports::told);
         page(driver)->exports()->write({page(driver)->plots()->loss()}, file);
@@ -431,7 +473,8 @@ private slots:
         QFile table(file);
         QVERIFY(table.open(QIODevice::ReadOnly));
         const QList<QByteArray> lines = table.readAll().split('\n');
-        QVERIFY2(lines[0].startsWith("step,Loss weeks-3 training (mean of 10000 steps),"), lines[0].constData());
+        QVERIFY2(lines[0].startsWith("step,Loss weeks-3 training (mean of 10000 steps smoothed 0.9),"),
+                 lines[0].constData());
         QVERIFY2(lines[0].contains(",Loss quick-1 training (smoothed 0.9),"), lines[0].constData());
         choose_smoothing(driver, "not smooth");
         QVERIFY(QFile::remove(file));
