@@ -162,6 +162,8 @@ RunPage::RunPage(QWidget* parent)
         run_->set_smoothing(weight);
         redraw_plots();
     });
+    connect(plots_, &PlotGroup::range_changed, this,
+            [this] { timeline_->set_view(plots_->clock(), plots_->axis(), plots_->range()); });
     exports_ = new PlotExports(plots_, this);
     connect(plots_, &PlotGroup::action_requested, this, &RunPage::action_requested);
     plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
@@ -341,7 +343,7 @@ void RunPage::fill() {
     const double end = static_cast<double>(
         over && run_->state() != RunState::interrupted ? std::max<std::int64_t>(run_->step(), 1) : run_->last_step());
     plots_->set_progress(static_cast<double>(run_->step()), end);
-    timeline_->set_content(run_->phases(), run_->markers(), std::max(end, static_cast<double>(run_->last_step())));
+    timeline_->set_content(run_->phases(), run_->markers());
     timeline_->set_story(run_->story());
     plots_->accuracy()->set_note(
         run_->best_accuracy()

@@ -124,6 +124,7 @@ void PlotGroup::change_clock(const StepClock* clock) {
     clock_ = clock;
     for (LivePlot* plot : plots_)
         plot->set_clock(clock);
+    emit range_changed();
 }
 
 void PlotGroup::set_markers(const std::vector<PlotMarker>& markers) {

@@ -35,6 +35,7 @@ public:
     void set_ends(const std::array<double, 3>& ends);
     void set_axis(AxisKind kind);
     [[nodiscard]] AxisKind axis() const { return kind_; }
+    [[nodiscard]] const StepClock* clock() const { return clock_; }
     void follow();
     [[nodiscard]] bool is_following() const { return following_; }
     [[nodiscard]] const std::array<LivePlot*, 4>& plots() const { return plots_; }
@@ -48,7 +49,7 @@ public:
 signals:
     void smoothing_changed(double weight);
     void action_requested(const QString& action); ///< of a marker
-    void range_changed();                         ///< what is in view, or its unit
+    void range_changed();                         ///< what is in view, its unit, or the clock
     void export_requested(const std::vector<LivePlot*>& plots);
 
 private:

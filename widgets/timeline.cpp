@@ -19,16 +19,21 @@ Timeline::Timeline(QWidget* parent) : QFrame(parent) {
     setAccessibleName(tr("Timeline"));
 }
 
-void Timeline::set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers,
-                           double last_step) {
+void Timeline::set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers) {
     const auto same = [](const PlotMarker& a, const PlotMarker& b) { return a.position == b.position; };
     const bool same_markers = std::ranges::equal(markers, markers_, same);
-    if (same_markers && last_step == last_step_ && phases == phases_)
+    if (same_markers && phases == phases_)
         return; // this is asked at every tick
     phases_ = phases;
     if (!same_markers)
         markers_ = markers;
-    last_step_ = last_step;
+    update();
+}
+
+void Timeline::set_view(const StepClock* clock, AxisKind kind, const std::pair<double, double>& range) {
+    clock_ = clock;
+    kind_ = kind;
+    range_ = range;
     update();
 }
 
@@ -45,6 +50,18 @@ QRectF Timeline::bar() const {
     return {static_cast<double>(title), (height() - 14) / 2.0, std::max(80.0, width() * 0.54), 14};
 }
 
+double Timeline::column(double step) const {
+    const auto [low, high] = range_;
+    const QRectF room = bar();
+    const double position = clock_ ? clock_->to_axis(kind_, step) : step;
+    return room.left() + room.width() * (high > low ? (position - low) / (high - low) : 0);
+}
+
+bool Timeline::is_in_view(const PlotMarker& marker) const {
+    const double at = column(marker.position);
+    return at >= bar().left() && at <= bar().right();
+}
+
 void Timeline::paintEvent(QPaintEvent* event) {
     QFrame::paintEvent(event);
     const Theme& theme = Theme::instance();
@@ -57,12 +74,12 @@ void Timeline::paintEvent(QPaintEvent* event) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.color(Role::inner_border));
     painter.drawRoundedRect(room, 3, 3);
-    const auto column = [&](double step) {
-        return room.left() + room.width() * (last_step_ > 0 ? std::clamp(step / last_step_, 0.0, 1.0) : 0);
-    };
     for (const TimelinePhase& phase : phases_) {
-        const QRectF part(column(phase.begin), room.top(), std::max(1.0, column(phase.end) - column(phase.begin)),
-                          room.height());
+        const double left = std::max(room.left(), column(phase.begin));
+        const double right = std::min(room.right(), column(phase.end));
+        if (right < room.left() || left > room.right())
+            continue;
+        const QRectF part(left, room.top(), std::max(1.0, right - left), room.height());
         const auto [color, ink] = legible(mixed(theme.color(phase.role), theme.color(Role::inner_border), 0.82));
         painter.setPen(Qt::NoPen);
         painter.setBrush(color);
@@ -79,7 +96,7 @@ void Timeline::paintEvent(QPaintEvent* event) {
     double drawn = -1;
     for (const PlotMarker& marker : markers_) {
         const double at = column(marker.position);
-        if (std::abs(at - drawn) < 1) // those of a long run stand in the same column
+        if (!is_in_view(marker) || std::abs(at - drawn) < 1) // those of a long run stand in the same column
             continue;
         drawn = at;
         painter.setPen(QPen(theme.color(marker.role), 2));
@@ -96,22 +113,17 @@ bool Timeline::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip)
         return QFrame::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QRectF room = bar();
     double best = 6;
     QString story;
-    for (const PlotMarker& marker : markers_) {
-        const double at = room.left() + room.width() * (last_step_ > 0 ? marker.position / last_step_ : 0);
-        if (std::abs(at - help->x()) < best) {
-            best = std::abs(at - help->x());
+    for (const PlotMarker& marker : markers_)
+        if (const double away = std::abs(column(marker.position) - help->x()); is_in_view(marker) && away < best) {
+            best = away;
             story = marker.story;
         }
-    }
-    for (const TimelinePhase& phase : phases_) {
-        const double scale = last_step_ > 0 ? room.width() / last_step_ : 0;
-        if (story.isEmpty() && room.contains(help->pos()) && help->x() >= room.left() + phase.begin * scale &&
-            help->x() <= room.left() + phase.end * scale)
+    for (const TimelinePhase& phase : phases_)
+        if (story.isEmpty() && bar().contains(help->pos()) && help->x() >= column(phase.begin) &&
+            help->x() <= column(phase.end))
             story = tr("%1: steps %2 to %3").arg(phase.name, format_count(phase.begin + 1), format_count(phase.end));
-    }
     if (story.isEmpty())
         QToolTip::hideText();
     else

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "plot_overlay.h"
+#include "step_clock.h"
 
 #include <QFrame>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -16,14 +18,19 @@ struct TimelinePhase {
     bool operator==(const TimelinePhase&) const = default;
 };
 
-/// The run as one bar: its phases, and the checkpoints and events on them, under the same steps as the plots.
+/// What of the run is in view as one bar: its phases, and the checkpoints and events on them, along the same axis as
+/// the plots.
 class Timeline : public QFrame {
     Q_OBJECT
 
 public:
     explicit Timeline(QWidget* parent = nullptr);
-    void set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers,
-                     double last_step);
+    void set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers);
+    /// The axis of the plots, from its left to its right end; `clock` turns steps into its unit (none: they are it).
+    void set_view(const StepClock* clock, AxisKind kind, const std::pair<double, double>& range);
+    /// Where a step stands, in pixels; it may lie outside of bar().
+    [[nodiscard]] double column(double step) const;
+    [[nodiscard]] QRectF bar() const;
     void set_story(const QString& story); ///< at the right: the newest event
     [[nodiscard]] QSize sizeHint() const override { return {400, 40}; }
 
@@ -32,11 +39,13 @@ protected:
     bool event(QEvent* event) override;
 
 private:
-    [[nodiscard]] QRectF bar() const;
+    [[nodiscard]] bool is_in_view(const PlotMarker& marker) const;
 
     std::vector<TimelinePhase> phases_;
     std::vector<PlotMarker> markers_;
-    double last_step_ = 0;
+    const StepClock* clock_ = nullptr;
+    AxisKind kind_ = AxisKind::step;
+    std::pair<double, double> range_{0, 1};
     QString story_;
 };
 

@@ -8,11 +8,13 @@
 #include "plot_group.h"
 #include "progress_header.h"
 #include "status_strip.h"
+#include "timeline.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
 #include <QApplication>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -21,6 +23,7 @@
 #include <QSignalSpy>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QToolTip>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -131,6 +134,57 @@ private slots:
             plots->set_axis(kind);
             QVERIFY(plots->range().second > plots->range().first);
         }
+    }
+
+    /// Plots and timeline are one axis: whatever is in view, in any unit.
+    void the_timeline_goes_with_the_plots() {
+        WindowDriver driver(engine);
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE(list->count(), 2);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        PlotGroup* plots = driver.window->run_page()->plots();
+        auto* timeline = driver.window->run_page()->findChild<Timeline*>();
+        auto* canvas = plots->loss()->findChild<QCustomPlot*>();
+        const auto same = [&] {
+            for (const double step : {1.0, 100.0, 378.0, 500.0, 756.0}) {
+                const double position = driver.run()->clock.to_axis(plots->axis(), step);
+                const QCPRange range = canvas->xAxis->range();
+                const double there = (position - range.lower) / range.size();
+                const double here = (timeline->column(step) - timeline->bar().left()) / timeline->bar().width();
+                if (std::abs(there - here) > 1e-6)
+                    return false;
+            }
+            return true;
+        };
+        QVERIFY(same());
+        const double whole = timeline->column(500) - timeline->column(400);
+        plots->loss()->setFocus();
+        for (int i = 0; i < 5; ++i)
+            QTest::keyClick(plots->loss(), Qt::Key_Plus);
+        QVERIFY(timeline->column(500) - timeline->column(400) > 2 * whole);
+        for (const Qt::Key key : {Qt::Key_Plus, Qt::Key_Minus, Qt::Key_Home, Qt::Key_Plus}) {
+            QTest::keyClick(plots->loss(), key);
+            for (const AxisKind kind : {AxisKind::epoch, AxisKind::time, AxisKind::step}) {
+                plots->set_axis(kind);
+                QVERIFY2(same(), QByteArray::number(static_cast<int>(kind)).constData());
+            }
+        }
+        // what is out of view is not spoken of
+        const auto story_at = [&](double x) {
+            QToolTip::hideText();
+            const QPoint at(static_cast<int>(std::lround(x)), static_cast<int>(timeline->bar().center().y()));
+            QHelpEvent help(QEvent::ToolTip, at, timeline->mapToGlobal(at));
+            QApplication::sendEvent(timeline, &help);
+            return QToolTip::text();
+        };
+        const auto& markers = driver.run()->markers();
+        const auto seen = std::ranges::find_if(markers, [&](const PlotMarker& marker) {
+            return timeline->bar().left() <= timeline->column(marker.position) &&
+                   timeline->column(marker.position) <= timeline->bar().right();
+        });
+        QVERIFY(seen != markers.end());
+        QCOMPARE(story_at(timeline->column(seen->position)), seen->story);
     }
 
     void runs_of_before_are_there() {
