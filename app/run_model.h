@@ -83,7 +83,6 @@ public:
     [[nodiscard]] double seconds_trained() const { return clock.seconds(); }
     [[nodiscard]] const std::optional<Plan>& plan() const { return plan_; }
     [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
-    [[nodiscard]] double newest_time() const { return event_time_; } ///< of its events; seconds since 1970
     [[nodiscard]] int warnings() const { return warnings_; }
     [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }       ///< in words
     [[nodiscard]] const std::vector<Fallback>& changes() const { return changes_; } ///< the same

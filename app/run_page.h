@@ -69,6 +69,7 @@ private:
     void fill();
     void fill_log();
     void fill_band();
+    [[nodiscard]] QString band_detail() const;
     void fill_change(const RunModel::Fallback& change);
     void keep_changes();
     void fill_tiles();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The band of the run page: how the run stands, what the engine has changed, and what can be done about it.
+#include "checkpoint_words.h"
 #include "engine_words.h"
 #include "format.h"
 #include "results_view.h"
@@ -7,17 +8,38 @@
 #include "state_band.h"
 #include "toggle_words.h"
 
+#include <QDateTime>
 #include <QLayout>
 #include <QPushButton>
 
 namespace espalier {
 
+/// What is left of a run that does not go on now; its age grows.
+QString RunPage::band_detail() const {
+    const QString saved = checkpoint_words(*run_, static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
+    switch (run_->state()) {
+    case RunState::paused:
+        return tr("Its memory is free again. %1").arg(saved);
+    case RunState::failed:
+    case RunState::interrupted:
+        return run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved;
+    case RunState::stopped:
+        return saved;
+    default:
+        return {};
+    }
+}
+
 void RunPage::fill_band() {
-    if (run_)
-        changes_seen_ = std::min(changes_seen_, run_->changes().size()); // all events may come again
-    if (!run_ || (band_state_ == run_->state() && band_reason_ == run_->reason() &&
-                  band_changes_ == run_->changes().size() - changes_seen_))
+    if (!run_)
         return;
+    changes_seen_ = std::min(changes_seen_, run_->changes().size()); // all events may come again
+    if (band_state_ == run_->state() && band_reason_ == run_->reason() &&
+        band_changes_ == run_->changes().size() - changes_seen_) {
+        if (const QString detail = band_detail(); !detail.isEmpty())
+            band_->set_detail(detail);
+        return;
+    }
     band_state_ = run_->state();
     band_changes_ = run_->changes().size() - changes_seen_;
     band_reason_ = run_->reason();
@@ -29,16 +51,6 @@ void RunPage::fill_band() {
                 [this, command] { emit action_requested(QLatin1String(command)); });
     };
     const QString step = format_count(static_cast<double>(run_->step()));
-    const QString saved =
-        run_->checkpoint()
-            ? tr("The last checkpoint is of step %1.").arg(format_count(static_cast<double>(run_->checkpoint()->step)))
-            : tr("No checkpoint has been written yet.");
-    const auto saved_before_end = [&] {
-        const auto& checkpoint = *run_->checkpoint();
-        return tr("What it learned is kept: the last checkpoint is of step %1, %2 before the end.")
-            .arg(format_count(static_cast<double>(checkpoint.step)),
-                 format_about(std::max(0.0, run_->newest_time() - checkpoint.time)));
-    };
     const auto offer_undo = [&] {
         if (!run_->undo().empty())
             action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
@@ -56,15 +68,14 @@ void RunPage::fill_band() {
     };
     switch (run_->state()) {
     case RunState::paused:
-        band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step),
-                           tr("Its memory is free again. %1").arg(saved));
+        band_->set_message(StateBand::Tone::attention, tr("Paused at step %1").arg(step), band_detail());
         action(tr("Resume"), "play", true, "resume");
         action(tr("Stop"), "stop", false, "stop");
         break;
     case RunState::failed:
     case RunState::interrupted: {
         const QString why = !run_->reason().isEmpty() ? run_->reason() : tr("The run ended without saying why.");
-        band_->set_message(StateBand::Tone::fault, why, run_->checkpoint() ? saved_before_end() : saved);
+        band_->set_message(StateBand::Tone::fault, why, band_detail());
         action(tr("Resume"), "play", true, "resume");
         action(tr("Resume in safe mode"), "shield", false, "resume_safe");
         offer_undo();
@@ -74,7 +85,7 @@ void RunPage::fill_band() {
         break;
     }
     case RunState::stopped:
-        band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), saved);
+        band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), band_detail());
         action(tr("Resume"), "play", true, "resume");
         offer_undo();
         offer_results();

@@ -38,14 +38,19 @@ void StateBand::set_message(Tone tone, const QString& title, const QString& deta
     setProperty("band", name);
     title_->setProperty("tone", tone == Tone::info ? QVariant() : QVariant(name));
     title_->setText(title);
-    detail_->setText(detail);
-    detail_->setVisible(!detail.isEmpty());
+    set_detail(detail);
     setAccessibleName(title);
-    setAccessibleDescription(detail);
     for (QWidget* widget : {static_cast<QWidget*>(this), static_cast<QWidget*>(title_)}) {
         widget->style()->unpolish(widget);
         widget->style()->polish(widget);
     }
+}
+
+void StateBand::set_detail(const QString& detail) {
+    if (detail != detail_->text())
+        detail_->setText(detail);
+    detail_->setVisible(!detail.isEmpty());
+    setAccessibleDescription(detail);
 }
 
 void StateBand::clear_actions() {

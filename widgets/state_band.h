@@ -19,6 +19,7 @@ public:
 
     explicit StateBand(QWidget* parent = nullptr);
     void set_message(Tone tone, const QString& title, const QString& detail = {});
+    void set_detail(const QString& detail); ///< alone
     /// Takes all buttons away.
     void clear_actions();
     QPushButton* add_action(const QString& text, const QString& icon, bool primary);

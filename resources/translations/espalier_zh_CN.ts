@@ -719,6 +719,22 @@
         <source>To train on a GPU</source>
         <translation>在 GPU 上训练</translation>
     </message>
+    <message>
+        <source>No checkpoint has been written yet.</source>
+        <translation>还没有写入检查点。</translation>
+    </message>
+    <message>
+        <source>The last checkpoint is of epoch %1 (step %2), %3 ago.</source>
+        <translation>最近的检查点是第 %1 轮（第 %2 步）的，写于 %3 前。</translation>
+    </message>
+    <message>
+        <source>The last checkpoint is of epoch %1 (step %2), written on %3.</source>
+        <translation>最近的检查点是第 %1 轮（第 %2 步）的，写于 %3。</translation>
+    </message>
+    <message>
+        <source>Walk through the line at the bottom, once Tab has reached it</source>
+        <translation>用 Tab 到达底部的状态行后，在其中移动</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -3080,14 +3096,6 @@ A click offers to take it back.</source>
         <translation>可用 %1</translation>
     </message>
     <message>
-        <source>The last checkpoint is of step %1.</source>
-        <translation>最近的检查点在第 %1 步。</translation>
-    </message>
-    <message>
-        <source>No checkpoint has been written yet.</source>
-        <translation>还没有写入检查点。</translation>
-    </message>
-    <message>
         <source>Resume without the fallbacks</source>
         <translation>撤销回退并继续</translation>
     </message>
@@ -3180,12 +3188,12 @@ A click offers to take it back.</source>
         <translation>保留</translation>
     </message>
     <message>
-        <source>What it learned is kept: the last checkpoint is of step %1, %2 before the end.</source>
-        <translation>已学到的内容保留着：最近的检查点来自第 %1 步，在结束前 %2。</translation>
-    </message>
-    <message>
         <source>1 epoch in %1</source>
         <translation>1 轮，用时 %1</translation>
+    </message>
+    <message>
+        <source>What it learned is kept. %1</source>
+        <translation>学到的内容已保留。%1</translation>
     </message>
 </context>
 <context>

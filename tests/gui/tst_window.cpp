@@ -200,7 +200,7 @@ private slots:
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
         QVERIFY(driver.wait_for_state(RunState::failed));
         auto* band = driver.find(QStringLiteral("band"));
-        QTRY_VERIFY2(band->accessibleDescription().contains(QStringLiteral("is of step 378, 2 s before the end")),
+        QTRY_VERIFY2(band->accessibleDescription().contains(QStringLiteral("is of epoch 6 (step 378), ")),
                      qPrintable(band->accessibleDescription()));
         QVERIFY(driver.click(QStringLiteral("band-report")));
         QTRY_VERIFY(

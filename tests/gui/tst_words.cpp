@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window says in words: of its devices, of a run in the title, at the bottom and to a person who is not
 // looking.
+#include "checkpoint_words.h"
 #include "device_summary.h"
 #include "notifications.h"
 #include "sample_run.h"
@@ -112,6 +113,22 @@ private slots:
         feed_past(model, run, 100);
         feed(model, run.phase("stopped"));
         QVERIFY(Notifications::news(model).isEmpty());
+    }
+
+    void the_last_checkpoint_is_told_by_its_epoch_and_age() {
+        RunModel model(QStringLiteral("/runs/quick-1"));
+        SampleRun run;
+        feed_past(model, run, 40);
+        QCOMPARE(checkpoint_words(model, 0), QStringLiteral("No checkpoint has been written yet."));
+        feed(model, run.checkpoint());
+        const double then = model.checkpoint()->time;
+        QCOMPARE(checkpoint_words(model, then + 180),
+                 QStringLiteral("The last checkpoint is of epoch 1 (step 40), 3 min ago."));
+        QCOMPARE(checkpoint_words(model, then - 5), // clocks of two machines may differ
+                 QStringLiteral("The last checkpoint is of epoch 1 (step 40), 1 s ago."));
+        QCOMPARE(checkpoint_words(model, then + 90000),
+                 QStringLiteral("The last checkpoint is of epoch 1 (step 40), written on %1.")
+                     .arg(QDateTime::fromSecsSinceEpoch(qint64(then)).toString(QStringLiteral("yyyy-MM-dd HH:mm"))));
     }
 
     void the_strip_ages_the_checkpoint_of_a_live_run() {
