@@ -2,6 +2,7 @@
 #include "fit_bar.h"
 
 #include "format.h"
+#include "help_on_focus.h"
 #include "tabular.h"
 
 #include <QPainter>
@@ -9,7 +10,10 @@
 
 namespace espalier {
 
-FitBar::FitBar(QWidget* parent) : QWidget(parent) { setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed); }
+FitBar::FitBar(QWidget* parent) : QWidget(parent) {
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    new HelpOnFocus(this);
+}
 
 void FitBar::set_parts(std::vector<Part> parts, double limit) {
     parts_ = std::move(parts);
@@ -72,6 +76,10 @@ void FitBar::paintEvent(QPaintEvent*) {
         const double wide = full > 0 ? bar.width() * part.bytes / full : 0;
         painter.fillRect(QRectF(x, bar.top(), wide, bar.height()), theme.color(part.role));
         x += wide;
+    }
+    if (hasFocus()) {
+        painter.setPen(QPen(theme.color(Role::accent), 2));
+        painter.drawPath(shape);
     }
 }
 

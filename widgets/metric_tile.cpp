@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metric_tile.h"
 
+#include "help_on_focus.h"
 #include "tabular.h"
 
 #include <QPainter>
@@ -15,6 +16,7 @@ MetricTile::MetricTile(const QString& label, QWidget* parent)
     : QFrame(parent), label_(label), value_(QStringLiteral("–")) {
     setProperty("card", true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    new HelpOnFocus(this);
     describe();
 }
 

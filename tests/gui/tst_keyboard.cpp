@@ -4,7 +4,9 @@
 #include "compare_page.h"
 #include "confusion_matrix.h"
 #include "live_plot.h"
+#include "metric_tile.h"
 #include "network_canvas.h"
+#include "status_strip.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -16,11 +18,13 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QTabBar>
+#include <QToolTip>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -45,10 +49,13 @@ bool is_inner(const QWidget* widget) {
            widget->inherits("QTableCornerButton");
 }
 
-/// Whether a person does something with it.
+/// Whether a person does something with it, or is told something by it.
 bool is_control(const QWidget* widget) {
     if (is_inner(widget))
         return false;
+    if (widget->isEnabled() && !widget->toolTip().isEmpty()) // what the mouse tells, keys tell
+        if (const auto* label = qobject_cast<const QLabel*>(widget); !label || !label->buddy())
+            return true;
     return qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QLineEdit*>(widget) ||
            qobject_cast<const QComboBox*>(widget) || qobject_cast<const QAbstractItemView*>(widget) ||
            qobject_cast<const QTabBar*>(widget) || qobject_cast<const QPlainTextEdit*>(widget) ||
@@ -123,6 +130,49 @@ class TestKeyboard : public WatchedTest {
     }
 
 private slots:
+    /// What is told where the mouse rests is told to keys, too, and to screen readers.
+    void help_of_tiles_and_of_the_last_line_comes_by_keys() {
+        WindowDriver driver(engine, {QStringLiteral("--gpu")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(70));
+        QWidget* window = driver.window.get();
+        const auto tab_to = [&](const QWidget* wanted) {
+            for (int i = 0; i < longest_walk && QApplication::focusWidget() != wanted; ++i)
+                QTest::keyClick(window, Qt::Key_Tab);
+            return QApplication::focusWidget() == wanted;
+        };
+        const MetricTile* memory = nullptr;
+        for (const auto* tile : window->findChildren<MetricTile*>())
+            if (tile->accessibleName().contains(QStringLiteral("memory")))
+                memory = tile;
+        QVERIFY(memory);
+        QTRY_VERIFY(!memory->toolTip().isEmpty());
+        QVERIFY(tab_to(memory));
+        QTRY_VERIFY(QToolTip::isVisible());
+        QCOMPARE(QToolTip::text(), memory->toolTip());
+        auto* accessible = QAccessible::queryAccessibleInterface(const_cast<MetricTile*>(memory));
+        QCOMPARE(accessible->text(QAccessible::Help), memory->toolTip());
+
+        auto* strip = window->findChild<StatusStrip*>();
+        QVERIFY(tab_to(strip));
+        QTRY_VERIFY(strip->accessibleDescription().endsWith(QToolTip::text()) && QToolTip::isVisible());
+        QStringList told{QToolTip::text()};
+        for (int i = 0; i < 20; ++i) {
+            QTest::keyClick(strip, Qt::Key_Right);
+            QVERIFY(strip->accessibleDescription().endsWith(QToolTip::text()));
+            if (told.back() != QToolTip::text())
+                told.append(QToolTip::text());
+        }
+        QVERIFY2(told.size() >= 4, qPrintable(told.join(QLatin1Char('\n'))));
+        QVERIFY(told.contains(QStringLiteral("Share of the time in which the GPU had a kernel to run")));
+        QTest::keyClick(strip, Qt::Key_Left);
+        QCOMPARE(QToolTip::text(), told[told.size() - 2]);
+        QTest::keyClick(window, Qt::Key_Tab);
+        QVERIFY(!strip->hasFocus());
+        QCOMPARE(strip->accessibleDescription(), strip->text());
+    }
+
     void tab_reaches_everything() {
         WindowDriver driver(engine, {QStringLiteral("--more-runs"), QStringLiteral("1")});
         QWidget* window = driver.window.get();
