@@ -368,6 +368,7 @@ void ConfigurePage::show_fit(const Json& fit) {
     more.append(tr("%1 parameters").arg(format_short(protocol::number_at(fit, "parameters"))));
     const QString sizes = limit > 0 ? tr("%1 of %2").arg(format_bytes(bytes("total")), format_bytes(limit))
                                     : format_bytes(bytes("total"));
+    form_->set_cost(QStringLiteral("batch"), engine_words(text_at(fit, "last_batch")));
     const QString layer = text_at(asked, "layer");
     fit_->set_words(fits              ? tr("%1 · fits").arg(sizes)
                     : layer.isEmpty() ? tr("%1 · does not fit").arg(sizes)

@@ -159,17 +159,16 @@ void RunForm::set_fields(const std::vector<FormField>& fields, const QMap<QStrin
         QSizePolicy keep = row.dot->sizePolicy();
         keep.setRetainSizeWhenHidden(true);
         row.dot->setSizePolicy(keep);
-        if (!field.sentence.isEmpty()) {
-            row.sentence = new QLabel;
-            row.sentence->setObjectName(QStringLiteral("sentence-") + field.path);
-            row.sentence->setProperty("textSize", "small");
-            row.sentence->setProperty("tone", "hint");
-            row.sentence->setTextFormat(Qt::PlainText);
-            row.sentence->setWordWrap(true);
-            row.sentence->setContentsMargins(0, 0, 0, 4);
-            into->addWidget(row.sentence, line + 1, 0, 1, 3);
-            show_sentence(row);
-        }
+        row.sentence = new QLabel(content_); // without a parent it would be shown as a window
+        row.sentence->setObjectName(QStringLiteral("sentence-") + field.path);
+        row.sentence->setProperty("textSize", "small");
+        row.sentence->setProperty("tone", "hint");
+        row.sentence->setTextFormat(Qt::PlainText);
+        row.sentence->setWordWrap(true);
+        row.sentence->setContentsMargins(0, 0, 0, 4);
+        row.sentence->setVisible(false);
+        into->addWidget(row.sentence, line + 1, 0, 1, 3);
+        show_sentence(row);
         rows_.push_back(row);
         put(row, row.preset);
         connect(row.dot, &QToolButton::clicked, this,
@@ -298,14 +297,15 @@ RunForm::Row* RunForm::row_at(const QString& path) {
 }
 
 void RunForm::show_sentence(const Row& row) {
-    if (!row.sentence)
-        return;
-    QString text = row.refusal.isEmpty() ? row.field.sentence : row.refusal;
-    if (row.refusal.isEmpty() && !row.cost.isEmpty())
-        text += QLatin1Char(' ') + row.cost;
+    QStringList parts{row.refusal};
+    if (row.refusal.isEmpty())
+        parts = {row.field.sentence, row.cost};
+    parts.removeAll(QString());
+    const QString text = parts.join(QLatin1Char(' '));
     if (row.sentence->text() == text)
         return;
     row.sentence->setText(text);
+    row.sentence->setVisible(!text.isEmpty());
     row.editor->setAccessibleDescription(text);
 }
 

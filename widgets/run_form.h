@@ -54,7 +54,7 @@ public:
     void set_refusal(const QString& path, const QString& reason);
     /// The same for one choice of a field, which names the reason in brackets.
     void set_choice_refusal(const QString& path, const QString& value, const QString& reason);
-    /// What is known of a field's cost, behind its sentence.
+    /// What is known of a field's cost or effect, behind its sentence.
     void set_cost(const QString& path, const QString& text);
     [[nodiscard]] bool has_error() const;
     [[nodiscard]] QString error() const; ///< the first field that cannot be read, in words
@@ -69,7 +69,7 @@ private:
         QToolButton* dot = nullptr;
         QVariant preset;
         QLabel* label = nullptr;
-        QLabel* sentence = nullptr; ///< null: it has none
+        QLabel* sentence = nullptr; ///< hidden while there is nothing to say
         QString refusal, cost;
     };
     [[nodiscard]] Row* row_at(const QString& path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
+#include "data/batches.h"
 #include "train/layer_report.h"
 #include "train/resources.h"
 #include "train/run_events.h"
@@ -118,6 +119,8 @@ Json quick_part(RunSetup& setup, const RunConfig& config) {
     answer.erase("time");
     answer["limit"] = setup.memory_limit;
     answer["warnings"] = setup.warnings;
+    if (auto note = last_batch_note(setup.sets.train.size(), setup.config.batch); !note.empty())
+        answer["last_batch"] = std::move(note);
     const auto device = setup.backend->device().memory;
     const auto free = setup.backend->free_memory();
     const auto available = free ? free : available_memory();

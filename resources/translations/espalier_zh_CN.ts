@@ -900,10 +900,6 @@
         <translation>较长的运行按区段均值绘制；打开某个运行可查看每一步。</translation>
     </message>
     <message>
-        <source>%1 at epoch %2</source>
-        <translation>%1（第 %2 轮）</translation>
-    </message>
-    <message>
         <source>State</source>
         <translation>状态</translation>
     </message>

@@ -235,6 +235,23 @@ private slots:
         QVERIFY(fit->accessibleName().contains(QStringLiteral("· fits")));
     }
 
+    /// What becomes of images that no whole batch takes is known before the start, not from the log.
+    void the_last_batch_is_told_below_its_field() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        const auto* says = driver.find<QLabel>(QStringLiteral("sentence-batch"));
+        auto* batch = driver.find<QLineEdit>(QStringLiteral("field-batch"));
+        const QString rest =
+            QStringLiteral("4000 images in batches of 64 leave 32 over. The last batch of each epoch has 32.");
+        QTRY_COMPARE(says->text(), rest);
+        QVERIFY(says->isVisible());
+        QCOMPARE(batch->accessibleDescription(), rest);
+        batch->selectAll();
+        QTest::keyClicks(batch, QStringLiteral("500"));
+        QTRY_VERIFY(!says->isVisible()); // nothing is left over
+        QCOMPARE(says->text(), QString());
+    }
+
     void toggles_say_what_they_are_for_and_what_they_cost() {
         WindowDriver driver(engine);
         QVERIFY(driver.click(QStringLiteral("preset-quick")));

@@ -70,6 +70,18 @@ private Q_SLOTS:
         }
     }
 
+    /// In the quick part already: it is shown before the start.
+    void what_becomes_of_the_last_batch_is_told() {
+        const auto told = [](std::int64_t batch) {
+            const auto fit = ask(small(batch, 0), {{"brief", true}}).progress.at(0).at("fit");
+            return fit.contains("last_batch") ? protocol::text_at(fit, "last_batch") : std::string("nothing");
+        };
+        QCOMPARE(told(64),
+                 std::string("1200 images in batches of 64 leave 48 over. The last batch of each epoch has 48."));
+        QVERIFY(told(109).find("share the images") != std::string::npos); // one is left over
+        QCOMPARE(told(40), std::string("nothing"));
+    }
+
     void the_largest_batch_fits_and_the_next_one_does_not_data() {
         QTest::addColumn<int>("batch");
         QTest::addColumn<int>("limit");

@@ -165,6 +165,10 @@ Json plan(const Json& config) {
                   {"more_flops", 0.24}}},
                 {"measured", Json::array({{{"toggles", {{"fused", true}}}, {"images_per_second", 1840}},
                                           {{"toggles", {{"fused", false}}}, {"images_per_second", 1310}}})}};
+    if (const auto rest = std::fmod(4000, batch); rest > 0)
+        answer["last_batch"] = "4000 images in batches of " + std::to_string(std::lround(batch)) + " leave " +
+                               std::to_string(std::lround(rest)) + " over. The last batch of each epoch has " +
+                               std::to_string(std::lround(rest)) + ".";
     if (!fits)
         answer["asked"] = {{"memory", answer["memory"]}, {"layer", "block2"}, {"kind", "conv2d"}};
     if (behaviour.gpu)
