@@ -406,6 +406,7 @@ void ConfigurePage::show_costs(const Json& plan) {
 
 void ConfigurePage::show_plan_error(const QString& text, ExitCode code) {
     fit_->set_parts({}, 0);
+    form_->set_cost(QStringLiteral("batch"), {}); // it was told of other data
     plan_error_ = text;
     plan_code_ = code;
     update_start();

@@ -354,6 +354,11 @@ int main(int argc, char** argv) {
             w.choose_preset(QStringLiteral("quick"));
             wait(1200);
         });
+        camera.each(QStringLiteral("refused"), [](MainWindow& w) {
+            w.choose_preset(QStringLiteral("quick"));
+            w.findChild<RunForm*>()->set_value(QStringLiteral("data"), QStringLiteral("idx:/photos/of/nobody"));
+            wait(1200);
+        });
         take_machines(window, camera);
         if (!parser.isSet(engine_option)) {
             fill_rail(window);

@@ -250,6 +250,11 @@ private slots:
         QTest::keyClicks(batch, QStringLiteral("500"));
         QTRY_VERIFY(!says->isVisible()); // nothing is left over
         QCOMPARE(says->text(), QString());
+        batch->selectAll();
+        QTest::keyClicks(batch, QStringLiteral("64"));
+        QTRY_VERIFY(says->isVisible());
+        type_data(driver, QStringLiteral("idx:/nowhere"));
+        QTRY_VERIFY(!says->isVisible()); // of how many images?
     }
 
     void toggles_say_what_they_are_for_and_what_they_cost() {
