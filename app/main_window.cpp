@@ -174,7 +174,7 @@ void MainWindow::show_run(const QString& path) {
         run_page_->show_overview(*overview);
     show_notes();
     settings_.last_run = path;
-    message_->hide();
+    leave_message();
     show_page(run_page_);
 }
 
@@ -186,7 +186,7 @@ void MainWindow::show_comparison(const QStringList& paths) {
              false);
         return;
     }
-    message_->hide();
+    leave_message();
     show_page(compare_);
     compare_->compare(paths);
     rail_->set_selected(paths);
@@ -310,6 +310,17 @@ void MainWindow::tell(const QString& text, bool fault) {
     close->setObjectName(QStringLiteral("closeMessage"));
     connect(close, &QPushButton::clicked, message_, &QWidget::hide);
     message_->show();
+}
+
+void MainWindow::tell_of_machine(const QString& text, bool fault) {
+    of_machine_ = text;
+    tell(text, fault);
+}
+
+/// For another page, of which it says nothing. What it says of the connection is as true there.
+void MainWindow::leave_message() {
+    if (message_->accessibleName() != of_machine_)
+        message_->hide();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -84,6 +84,8 @@ private:
     void predict(const QString& image);
     void act(const QString& action);
     void tell(const QString& text, bool fault);
+    void tell_of_machine(const QString& text, bool fault); ///< what stays when another page is shown
+    void leave_message();
     void offer_retry(const QString& title);  ///< beside what tell() has said
     [[nodiscard]] RunModel* current() const; ///< the run that is looked at, if one is
 
@@ -100,6 +102,7 @@ private:
     QString replay_path_;
     bool closing_ = false; ///< when the notes are written
     QString silence_;      ///< what was told of a machine that did not answer
+    QString of_machine_;   ///< what was told last of the connection
     QTimer timer_;         ///< the only one that moves the window
 
     MachineMenu* machines_;

@@ -189,13 +189,13 @@ void MainWindow::connect_machine() {
         gallery_->set_waiting(tr("The presets stand here once the engine answers."));
         tool_bar_->set_machine(machine_->name(), {});
         configure_->set_connected(false);
-        tell(again ? tr("%1 Trying again…").arg(reason) : reason, true);
+        tell_of_machine(again ? tr("%1 Trying again…").arg(reason) : reason, true);
         if (!machine_->is_here())
             offer_retry(again ? tr("Try now") : tr("Try again"));
     });
     connect(machine_, &Machine::silent, this, [this](const QString& text) {
         silence_ = text;
-        tell(text, true);
+        tell_of_machine(text, true);
         offer_retry(tr("Try again"));
     });
     connect(machine_, &Machine::heard, this, [this] {
@@ -203,9 +203,9 @@ void MainWindow::connect_machine() {
             message_->hide();
     });
     connect(machine_, &Machine::passed_over, this, [this](const QString& noise) {
-        tell(tr("%1 has sent something that is none of its answers, which is passed over: \"%2\"")
-                 .arg(machine_->is_here() ? tr("The engine") : machine_->name(), noise),
-             false);
+        tell_of_machine(tr("%1 has sent something that is none of its answers, which is passed over: \"%2\"")
+                            .arg(machine_->is_here() ? tr("The engine") : machine_->name(), noise),
+                        false);
     });
     connect(devices_, &DeviceChoice::changed, this, &MainWindow::show_device);
     connect(devices_, &DeviceChoice::told, this, [this](const QString& text) { tell(text, false); });

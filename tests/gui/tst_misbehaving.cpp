@@ -43,6 +43,12 @@ private slots:
         WindowDriver driver = open_window({QStringLiteral("--noise")});
         QVERIFY(start_run(driver));
         QVERIFY(is_said(driver, "passed over: \"this is not a line of the protocol\""));
+        QTRY_VERIFY(driver.run());
+        const QString begun = driver.run()->path();
+        for (const QString& run : {QStringLiteral("/fake/runs/quick-1"), begun}) {
+            driver.window->show_run(run);
+            QVERIFY(!message(driver).isEmpty()); // it is as true of the engine there
+        }
         QVERIFY(driver.click(QStringLiteral("closeMessage")));
         const std::int64_t then = driver.run()->step();
         QVERIFY(driver.wait_for_step(then + 20));
