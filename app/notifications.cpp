@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-Notifications::Notifications(QWidget* window) : QObject(window), window_(window) {}
+Notifications::Notifications(QWidget* window) : QObject(window), window_(window), taskbar_({}) {}
 
 QString Notifications::title(const RunModel* run) {
     if (!run)
@@ -21,6 +21,13 @@ QString Notifications::title(const RunModel* run) {
 void Notifications::set_run(const RunModel* run) {
     if (const QString text = title(run); text != window_->windowTitle())
         window_->setWindowTitle(text);
+    taskbar_.set(progress(run));
+}
+
+std::optional<double> Notifications::progress(const RunModel* run) {
+    if (!run || run->last_step() <= 0 || (run->state() != RunState::running && run->state() != RunState::paused))
+        return std::nullopt;
+    return static_cast<double>(run->step()) / static_cast<double>(run->last_step());
 }
 
 QString Notifications::news(const RunModel& run) {

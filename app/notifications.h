@@ -2,6 +2,7 @@
 #pragma once
 
 #include "run_model.h"
+#include "taskbar_progress.h"
 
 #include <QSystemTrayIcon>
 
@@ -9,8 +10,8 @@ class QWidget;
 
 namespace espalier {
 
-/// Tells a person who is not looking: the window's title shows the progress, and the end of a run is announced by the
-/// desktop while another window is in front.
+/// Tells a person who is not looking: the window's title and its icon in the taskbar show the progress, and the end of
+/// a run is announced by the desktop while another window is in front.
 class Notifications : public QObject {
     Q_OBJECT
 
@@ -21,11 +22,14 @@ public:
     void run_ended(const RunModel& run);
 
     [[nodiscard]] static QString title(const RunModel* run); ///< "42 % · quick-1 · Espalier"
+    /// How far it is, 0 to 1; nothing unless it trains or is paused.
+    [[nodiscard]] static std::optional<double> progress(const RunModel* run);
     /// What the desktop shows of an end; empty if it was asked for (a stop) and so is no news.
     [[nodiscard]] static QString news(const RunModel& run);
 
 private:
     QWidget* window_;
+    TaskbarProgress taskbar_;
     QSystemTrayIcon* tray_ = nullptr; ///< made for the first message: it is there to be clicked on, no more
 };
 
