@@ -6,6 +6,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 namespace espalier {
 
@@ -71,10 +73,15 @@ void MetricsFile::open() {
 }
 
 void MetricsFile::append(const std::string& rows) {
+    waiting_ += rows;
+    if (waiting_.size() > most_waiting) {
+        waiting_.erase(0, waiting_.find('\n', waiting_.size() - most_waiting - 1) + 1);
+    }
     if (!file_) { // could not be opened again when it was written anew
         open();
     }
-    file_->append(rows);
+    file_->append(waiting_);
+    waiting_.clear();
 }
 
 void MetricsFile::take(const Json& event) {
@@ -95,9 +102,10 @@ void MetricsFile::drop_after(std::int64_t step) {
     file_.reset();
     {
         std::ifstream old(path_, std::ios::binary);
+        std::istringstream waiting(waiting_);
         AtomicFile kept(path_);
         std::string line;
-        while (std::getline(old, line)) {
+        while (std::getline(old, line) || std::getline(waiting, line)) {
             std::int64_t at = 0;
             if (!step_of(line, at) || at <= step) {
                 kept.write(line + "\n");
@@ -106,6 +114,7 @@ void MetricsFile::drop_after(std::int64_t step) {
         old.close();
         kept.commit();
     }
+    waiting_.clear();
     open();
 }
 

@@ -4,8 +4,10 @@
 #include "base/appended_file.h"
 #include "base/json.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace espalier {
 
@@ -19,8 +21,10 @@ public:
     /// Opens the file of a run, or makes it with its heading. Throws Error if it cannot be written.
     explicit MetricsFile(const std::filesystem::path& run);
     /// Takes `plan`, `steps`, `evaluation` and `superseded` events; leaves others alone. Throws Error if the disk
-    /// refuses.
+    /// refuses: the rows then wait, up to `most_waiting` bytes of the newest, and are written before the next ones.
     void take(const Json& event);
+
+    static constexpr std::size_t most_waiting = std::size_t{16} << 20;
 
 private:
     void open();
@@ -29,6 +33,7 @@ private:
 
     std::filesystem::path path_;
     std::optional<AppendedFile> file_;
+    std::string waiting_;              ///< rows that the disk has refused
     std::int64_t steps_per_epoch_ = 0; ///< of the last `plan` event
 };
 

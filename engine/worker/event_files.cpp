@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/event_files.h"
 
+#include "base/error.h"
 #include "worker/protocol.h"
 
 #include <algorithm>
@@ -18,15 +19,33 @@ EventLog::EventLog(const fs::path& run)
       layers_(run / layers_file, AppendedFile::HalfLine::is_ended), columns_(run) {}
 
 void EventLog::append(const Json& event) {
-    const bool sample = protocol::is_event(event, "layers");
-    const auto lines = protocol::to_lines(event);
+    waiting_.push_back({event, protocol::to_lines(event)});
+    for (const auto& line : waiting_.back().lines)
+        waiting_.back().bytes += line.size();
+    waiting_bytes_ += waiting_.back().bytes;
+    const auto drop_first = [this] {
+        waiting_bytes_ -= waiting_.front().bytes;
+        waiting_.pop_front();
+    };
+    try {
+        for (; !waiting_.empty(); drop_first())
+            write(waiting_.front());
+    } catch (const Error&) {
+        while (waiting_bytes_ > most_waiting)
+            drop_first();
+        throw;
+    }
+}
+
+void EventLog::write(const Waiting& one) {
+    const bool sample = protocol::is_event(one.event, "layers");
     std::string text;
-    for (const auto& line : lines)
+    for (const auto& line : one.lines)
         text += line;
     // Each event is out of the program at once: a killed supervisor loses nothing that it has passed on.
     (sample ? layers_ : events_).append(text);
     if (!sample)
-        columns_.added(event, lines);
+        columns_.added(one.event, one.lines);
 }
 
 void visit_backwards(const fs::path& file, const std::function<bool(const Json&)>& visit) {

@@ -5,12 +5,15 @@
 #include "base/json.h"
 #include "worker/column_keeper.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace espalier {
 
@@ -23,13 +26,25 @@ class EventLog {
 public:
     /// Throws Error if a file cannot be opened.
     explicit EventLog(const std::filesystem::path& run);
-    /// Whole, or not at all: then throws Error.
+    /// Whole, or not at all: then throws Error. What the disk refuses waits, up to `most_waiting` bytes of the newest,
+    /// and is written before the first event for which there is room again: no event stands before an older one.
     void append(const Json& event);
 
+    static constexpr std::size_t most_waiting = std::size_t{64} << 20;
+
 private:
+    struct Waiting {
+        Json event;
+        std::vector<std::string> lines;
+        std::size_t bytes = 0; ///< of the lines
+    };
+    void write(const Waiting& one);
+
     AppendedFile events_;
     AppendedFile layers_;
     ColumnKeeper columns_; ///< after the files: it reads what they hold
+    std::deque<Waiting> waiting_;
+    std::size_t waiting_bytes_ = 0;
 };
 
 /// Calls `visit` with each event, the last one first, until it returns false or the file ends. Lines that are no events

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "io/csv.h"
 #include "io/metrics_file.h"
+#include "small_disk.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -10,6 +11,7 @@
 #include <locale>
 
 using namespace espalier;
+using espalier::test::SmallDisk;
 
 namespace {
 
@@ -99,6 +101,60 @@ private Q_SLOTS:
         std::ofstream(run / MetricsFile::name, std::ios::app) << "151,0.5,trai"; // cut off by the crash
         write(101, 200);
         QCOMPARE(read(run / MetricsFile::name), uninterrupted);
+    }
+
+    void rows_that_a_full_disk_refuses_are_written_when_there_is_room() {
+        const QTemporaryDir whole, full;
+        MetricsFile expected(whole.path().toStdString()), file(full.path().toStdString());
+        for (int i = 0; i < 100; ++i)
+            expected.take(steps(i + 1, {0.5}));
+        {
+            const SmallDisk disk(1000);
+            int refused = 0;
+            for (int i = 0; i < 99; ++i)
+                try {
+                    file.take(steps(i + 1, {0.5}));
+                } catch (const Error&) {
+                    ++refused;
+                }
+            QVERIFY(refused > 50);
+        }
+        file.take(steps(100, {0.5}));
+        const auto rows = [](const QTemporaryDir& folder) {
+            return read(std::filesystem::path(folder.path().toStdString()) / MetricsFile::name);
+        };
+        QCOMPARE(rows(full), rows(whole));
+        {
+            const SmallDisk disk(1000);
+            QVERIFY_THROWS_EXCEPTION(Error, file.take(steps(101, {0.5, 0.5, 0.5})));
+        }
+        file.take({{"type", "superseded"}, {"from_step", 101}}); // of those that wait, too
+        expected.take(steps(101, {0.5}));
+        QCOMPARE(rows(full), rows(whole));
+    }
+
+    void of_too_many_rows_that_wait_the_newest_are_kept() {
+        const QTemporaryDir folder;
+        MetricsFile file(folder.path().toStdString());
+        Json many = steps(1, {});
+        for (const char* key : {"loss", "accuracy", "learning_rate", "seconds"})
+            many[key] = std::vector<double>(100'000, 0.125);
+        {
+            const SmallDisk disk(1000);
+            for (int i = 0; i < 8; ++i, many["step"] = 1 + i * 100'000)
+                QVERIFY_THROWS_EXCEPTION(Error, file.take(many));
+        }
+        file.take(steps(800'001, {0.5}));
+        const auto text =
+            QByteArray::fromStdString(read(std::filesystem::path(folder.path().toStdString()) / MetricsFile::name));
+        QVERIFY(text.size() > static_cast<int>(MetricsFile::most_waiting) / 2);
+        QVERIFY(text.size() < static_cast<int>(MetricsFile::most_waiting) + 1000);
+        auto lines = text.trimmed().split('\n');
+        QVERIFY(lines.takeFirst().startsWith("step,"));
+        auto step = lines.front().split(',').front().toInt(); // whole rows, without a gap, up to the last
+        for (const auto& line : lines)
+            QCOMPARE(line.split(',').front().toInt(), step++);
+        QCOMPARE(step, 800'002);
     }
 
     void is_the_same_in_every_locale() {

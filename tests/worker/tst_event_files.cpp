@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "small_disk.h"
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 
@@ -7,6 +9,7 @@
 #include <fstream>
 
 using namespace espalier;
+using espalier::test::SmallDisk;
 
 namespace {
 
@@ -53,6 +56,54 @@ private Q_SLOTS:
         lines = read_all(cursor);
         QCOMPARE(lines.size(), std::size_t{1});
         QCOMPARE(protocol::parse_line(lines.front())->at("number"), Json(2000));
+    }
+
+    /// In their order, those of layers among them, as if there had been room.
+    void what_a_full_disk_refuses_is_written_when_there_is_room() {
+        const Folder folder;
+        EventLog log(folder.path);
+        Json sample{{"type", "layers"}, {"time", 1}, {"step", 1}, {"layers", std::string(9000, 'x')}};
+        {
+            const SmallDisk disk(8000);
+            int refused = 0;
+            for (int i = 0; i < 20; ++i) {
+                try {
+                    log.append(i == 3 ? sample : numbered(i, 1000));
+                } catch (const Error& error) {
+                    QVERIFY2(QString(error.what()).contains("File too large"), error.what());
+                    ++refused;
+                }
+            }
+            QCOMPARE(refused, 17); // all behind the first
+        }
+        log.append(steps(1, 3));
+        log.append(steps(4, 3));
+        EventCursor cursor(folder.path);
+        const auto lines = read_all(cursor);
+        QCOMPARE(lines.size(), std::size_t{22});
+        for (int i = 0; i < 19; ++i)
+            QCOMPARE(protocol::parse_line(lines[static_cast<std::size_t>(i)])->at("number"), Json(i < 3 ? i : i + 1));
+        QVERIFY(protocol::is_event(*protocol::parse_line(lines.back()), "layers"));
+        QCOMPARE(last_step_of(folder.path), std::int64_t{6});
+    }
+
+    void of_too_many_events_that_wait_the_newest_are_kept() {
+        const Folder folder;
+        EventLog log(folder.path);
+        constexpr int count = 80; // of a megabyte each
+        {
+            const SmallDisk disk(1000);
+            for (int i = 0; i < count; ++i)
+                QVERIFY_THROWS_EXCEPTION(Error, log.append(numbered(i, 1'000'000)));
+        }
+        log.append(numbered(count));
+        EventCursor cursor(folder.path);
+        const auto lines = read_all(cursor);
+        const auto kept = static_cast<int>(EventLog::most_waiting / 1'000'000) + 1; // and the last one
+        QCOMPARE(static_cast<int>(lines.size()), kept);
+        for (int i = 0; i < kept; ++i)
+            QCOMPARE(protocol::parse_line(lines[static_cast<std::size_t>(i)])->at("number"),
+                     Json(count - kept + 1 + i));
     }
 
     void layers_have_their_own_file() {
