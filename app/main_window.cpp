@@ -140,7 +140,6 @@ void MainWindow::use_machine(const MachineSpec& spec) {
     show_gallery();
     machine_->use(spec);
     store_->change_machine(spec.id());
-    run_page_->set_folder_reason(actions_->why_no_folder());
     settings_.machine = spec.is_here() ? QString() : spec.id();
     devices_->forget();
     presets_->forget_facts();

@@ -90,6 +90,8 @@ void MainWindow::build_pages() {
     new RunMenu(rail_, store_, actions_, this);
     connect(run_page_->notes(), &NotesPanel::edited, store_, &RunStore::annotate);
     connect(run_page_, &RunPage::action_requested, this, &MainWindow::act);
+    run_page_->set_why_not(
+        [this](const QString& action) { return actions_->why_not(action, *run_page_->run()); }); // it asks with a run
     connect(run_page_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(actions_, &RunActions::told, this, [this](const QString& text) { tell(text, false); });
     connect(actions_, &RunActions::failed, this, [this](const QString& text) { tell(text, true); });
@@ -189,6 +191,8 @@ void MainWindow::connect_machine() {
         gallery_->set_waiting(tr("The presets stand here once the engine answers."));
         tool_bar_->set_machine(machine_->name(), {});
         configure_->set_connected(false);
+        update_controls();
+        run_page_->refresh();
         tell_of_machine(again ? tr("%1 Trying again…").arg(reason) : reason, true);
         if (!machine_->is_here())
             offer_retry(again ? tr("Try now") : tr("Try again"));

@@ -42,6 +42,8 @@ QString RunActions::why_no_folder() const {
 }
 
 QString RunActions::why_not(const QString& action, const RunModel& run) const {
+    if (action != u"report" && action != u"folder" && !store_->machine()->is_connected())
+        return tr("There is no connection to the engine.");
     const RunState state = store_->state_of(run.path());
     const bool pause = action == u"pause", checkpoint = action == u"checkpoint";
     if ((pause || checkpoint || action == u"stop") && !is_active(state))

@@ -47,6 +47,10 @@ void RunMenu::show(const QString& path, const QPoint& global) {
         add_training(menu, *run);
     menu->addSeparator();
     add_common(menu, *run);
+    if (!store_->machine()->is_connected())
+        for (QAction* action : menu->actions())
+            if (!action->isSeparator() && action->objectName() != u"runReport" && action->objectName() != u"runFolder")
+                set_refusal(action, tr("There is no connection to the engine."));
     menu->popup(global);
 }
 

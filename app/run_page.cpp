@@ -8,7 +8,6 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "progress_header.h"
-#include "refusal.h"
 #include "results_view.h"
 #include "setup_view.h"
 #include "state_band.h"
@@ -164,6 +163,7 @@ RunPage::RunPage(QWidget* parent)
     });
     connect(plots_, &PlotGroup::range_changed, this,
             [this] { timeline_->set_view(plots_->clock(), plots_->axis(), plots_->range()); });
+    resumes_ = findChildren<QPushButton*>(QStringLiteral("emptyResume"));
     exports_ = new PlotExports(plots_, this);
     connect(plots_, &PlotGroup::action_requested, this, &RunPage::action_requested);
     plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
@@ -172,7 +172,7 @@ RunPage::RunPage(QWidget* parent)
     plots_->gflops()->set_empty_text(tr("Arithmetic is measured while it trains."));
 }
 
-void RunPage::set_folder_reason(const QString& reason) { set_refusal(folder_, reason); }
+void RunPage::set_why_not(WhyNot why_not) { why_not_ = std::move(why_not); }
 
 void RunPage::show_run(RunModel* run) {
     exports_->stop();
@@ -308,6 +308,7 @@ void RunPage::redraw_plots() {
 void RunPage::refresh() {
     if (!run_ || !isVisible())
         return;
+    refuse_actions();
     if (loading_) {
         if (overview_)
             set_reading(static_cast<double>(run_->step()) / static_cast<double>(overview_->steps));

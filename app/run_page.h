@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "refusal.h"
 #include "run_model.h"
 #include "run_overview.h"
 
@@ -35,7 +36,7 @@ public:
     explicit RunPage(QWidget* parent = nullptr);
 
     void set_preset_titles(const QHash<QString, QString>& titles); ///< by their names, which runs keep
-    void set_folder_reason(const QString& reason);                 ///< why it cannot be opened; empty: it can
+    void set_why_not(WhyNot why_not);                              ///< of the actions that its buttons ask for
     void show_run(RunModel* run);
     [[nodiscard]] RunModel* run() const { return run_; }
     /// Until the past of a run has been read: no curve is drawn that would be another one in a moment.
@@ -69,6 +70,7 @@ private:
     void fill();
     void fill_log();
     void fill_band();
+    void refuse_actions();
     [[nodiscard]] QString band_detail() const;
     void fill_change(const RunModel::Fallback& change);
     void keep_changes();
@@ -87,6 +89,8 @@ private:
     PlotGroup* plots_;
     PlotExports* exports_;
     Timeline* timeline_;
+    WhyNot why_not_;
+    QList<QPushButton*> resumes_; ///< of the tabs that are empty
     LogView* log_;
     SetupView* setup_;
     LayersView* layers_;

@@ -47,6 +47,7 @@ void RunPage::fill_band() {
     const auto action = [this](const QString& text, const char* icon, bool primary, const char* command) {
         auto* button = band_->add_action(text, QLatin1String(icon), primary);
         button->setObjectName(QStringLiteral("band-") + QLatin1String(command));
+        button->setProperty("command", QLatin1String(command));
         connect(button, &QPushButton::clicked, this,
                 [this, command] { emit action_requested(QLatin1String(command)); });
     };
@@ -120,6 +121,18 @@ void RunPage::fill_band() {
     layout()->activate();
 }
 
+/// Greys out what cannot be done now, such as without a connection.
+void RunPage::refuse_actions() {
+    if (!why_not_)
+        return;
+    for (auto* button : band_->findChildren<QPushButton*>())
+        if (const QString command = button->property("command").toString(); !command.isEmpty())
+            set_refusal(button, why_not_(command));
+    for (QPushButton* button : resumes_)
+        set_refusal(button, why_not_(QStringLiteral("resume")));
+    set_refusal(folder_, why_not_(QStringLiteral("folder")));
+}
+
 /// The engine has changed something by itself, and the run goes on.
 void RunPage::fill_change(const RunModel::Fallback& change) {
     band_->set_message(StateBand::Tone::attention,
@@ -132,12 +145,13 @@ void RunPage::fill_change(const RunModel::Fallback& change) {
         auto* button = band_->add_action(text, {}, false);
         button->setObjectName(QLatin1String(name));
         connect(button, &QPushButton::clicked, this, done);
+        return button;
     };
-    if (!change.undo.empty())
-        action(tr("Take it back"), "band-take_back", [this, rung = change.rung] {
+    if (const QString command = QStringLiteral("take_back:") + change.rung; !change.undo.empty())
+        action(tr("Take it back"), "band-take_back", [this, command] {
             keep_changes();
-            emit action_requested(QStringLiteral("take_back:") + rung);
-        });
+            emit action_requested(command);
+        })->setProperty("command", command);
     action(tr("Keep it"), "band-keep", [this] { keep_changes(); });
 }
 

@@ -49,7 +49,6 @@ ToolBar::ToolBar(QWidget* parent)
     machine_->setAccessibleName(tr("Machine"));
     pause_->setObjectName(QStringLiteral("pause"));
     stop_->setObjectName(QStringLiteral("stop"));
-    stop_->setToolTip(tr("Write a checkpoint and end the run"));
     checkpoint_->setObjectName(QStringLiteral("checkpoint"));
     safe_->setObjectName(QStringLiteral("safeMode"));
     safe_->setToolTip(tr("New and resumed runs take the shortest pipeline: slower, every step checked"));
@@ -121,6 +120,7 @@ void ToolBar::set_run(std::optional<RunState> state, const WhyNot& why_not) {
     stop_->setVisible(active);
     const auto reason = [&](const char* action) { return why_not ? why_not(QLatin1String(action)) : QString(); };
     set_refusal(pause_, reason("pause"), tr("Pause or resume (Space)"));
+    set_refusal(stop_, reason("stop"), tr("Write a checkpoint and end the run"));
     set_refusal(checkpoint_, reason("checkpoint"), tr("Write a checkpoint now"));
     const bool paused = state == RunState::paused;
     if (paused != paused_) {

@@ -2601,6 +2601,10 @@ A click offers to take it back.</source>
         <source>There is nothing to export yet: the run has written no checkpoint.</source>
         <translation>还没有可导出的内容：运行尚未写入检查点。</translation>
     </message>
+    <message>
+        <source>There is no connection to the engine.</source>
+        <translation>与引擎没有连接。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunDelegate</name>
@@ -2732,6 +2736,10 @@ A click offers to take it back.</source>
     <message>
         <source>It gets another name when it has begun.</source>
         <translation>它开始之后才能改名。</translation>
+    </message>
+    <message>
+        <source>There is no connection to the engine.</source>
+        <translation>与引擎没有连接。</translation>
     </message>
 </context>
 <context>

@@ -235,6 +235,34 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::running));
     }
 
+    /// Without a connection nothing can be asked of a run, by no button; with the next one all can be used again.
+    void without_a_connection_a_run_is_only_looked_at() {
+        WindowDriver driver(engine);
+        QVERIFY(begin(driver));
+        QVERIFY(driver.click(QStringLiteral("pause")));
+        QVERIFY(driver.wait_for_state(RunState::paused));
+        QTRY_VERIFY(driver.find(QStringLiteral("band-resume")));
+        const QString reason = QStringLiteral("There is no connection to the engine.");
+        QStringList refused; // the engine is back too soon to be waited for
+        connect(driver.window->machine(), &Machine::lost, this, [&] {
+            for (const char* name : {"pause", "stop", "band-resume", "band-stop", "openFolder"})
+                if (auto* button = driver.find<QAbstractButton>(QLatin1String(name));
+                    !button->isEnabled() && button->toolTip() == reason && button->accessibleDescription() == reason)
+                    refused.append(button->objectName());
+            for (const char* name : {"run-pause", "run-stop", "run-export", "run-report"})
+                if (const auto* action = driver.find<QAction>(QLatin1String(name));
+                    !action->isEnabled() && action->toolTip() == reason)
+                    refused.append(action->objectName());
+        });
+        driver.window->machine()->request("plan", Json{{"config", {{"data", "synthetic:crash"}}}});
+        QTRY_COMPARE(refused.join(QLatin1Char(' ')),
+                     QStringLiteral("pause stop band-resume band-stop run-pause run-stop run-export"));
+        QTRY_VERIFY_WITH_TIMEOUT(driver.window->machine()->is_connected(), 15000);
+        driver.window->show_run(QStringLiteral("/fake/runs/grow-2"));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        QVERIFY(driver.click(QStringLiteral("band-resume")));
+    }
+
     void without_an_engine_the_gallery_says_what_is_missing() {
         WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
         const auto* words = driver.find<QLabel>(QStringLiteral("presetsWaiting"));
