@@ -159,15 +159,9 @@ void RunForm::set_fields(const std::vector<FormField>& fields, const QMap<QStrin
         QSizePolicy keep = row.dot->sizePolicy();
         keep.setRetainSizeWhenHidden(true);
         row.dot->setSizePolicy(keep);
-        row.sentence = new QLabel(content_); // without a parent it would be shown as a window
-        row.sentence->setObjectName(QStringLiteral("sentence-") + field.path);
-        row.sentence->setProperty("textSize", "small");
-        row.sentence->setProperty("tone", "hint");
-        row.sentence->setTextFormat(Qt::PlainText);
-        row.sentence->setWordWrap(true);
-        row.sentence->setContentsMargins(0, 0, 0, 4);
-        row.sentence->setVisible(false);
-        into->addWidget(row.sentence, line + 1, 0, 1, 3);
+        row.grid = into;
+        row.sentence_line = line + 1;
+        into->setRowMinimumHeight(row.sentence_line, 0); // the next field stands below it
         show_sentence(row);
         rows_.push_back(row);
         put(row, row.preset);
@@ -296,16 +290,27 @@ RunForm::Row* RunForm::row_at(const QString& path) {
     return row == rows_.end() ? nullptr : &*row;
 }
 
-void RunForm::show_sentence(const Row& row) {
+/// Most fields have none: its label is made when it is needed.
+void RunForm::show_sentence(Row& row) {
     QStringList parts{row.refusal};
     if (row.refusal.isEmpty())
         parts = {row.field.sentence, row.cost};
     parts.removeAll(QString());
     const QString text = parts.join(QLatin1Char(' '));
-    if (row.sentence->text() == text)
+    if (row.sentence ? row.sentence->text() == text : text.isEmpty())
         return;
+    if (!row.sentence) {
+        row.sentence = new QLabel(content_); // without a parent it would be shown as a window
+        row.sentence->setObjectName(QStringLiteral("sentence-") + row.field.path);
+        row.sentence->setProperty("textSize", "small");
+        row.sentence->setProperty("tone", "hint");
+        row.sentence->setTextFormat(Qt::PlainText);
+        row.sentence->setWordWrap(true);
+        row.sentence->setContentsMargins(0, 0, 0, 4);
+        row.grid->addWidget(row.sentence, row.sentence_line, 0, 1, 3);
+    }
     row.sentence->setText(text);
-    row.sentence->setVisible(!text.isEmpty());
+    row.sentence->setHidden(text.isEmpty());
     row.editor->setAccessibleDescription(text);
 }
 

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <vector>
 
+class QGridLayout;
 class QLabel;
 class QPushButton;
 class QToolButton;
@@ -69,11 +70,13 @@ private:
         QToolButton* dot = nullptr;
         QVariant preset;
         QLabel* label = nullptr;
-        QLabel* sentence = nullptr; ///< hidden while there is nothing to say
+        QGridLayout* grid = nullptr;
+        int sentence_line = 0;      ///< of the grid
+        QLabel* sentence = nullptr; ///< none, or hidden, while there is nothing to say
         QString refusal, cost;
     };
     [[nodiscard]] Row* row_at(const QString& path);
-    static void show_sentence(const Row& row);
+    void show_sentence(Row& row);
     QWidget* make_editor(const FormField& field, const QVariant& value);
     [[nodiscard]] QVariant value_of(const Row& row) const;
     void put(const Row& row, const QVariant& value);

@@ -239,6 +239,7 @@ private slots:
     void the_last_batch_is_told_below_its_field() {
         WindowDriver driver(engine);
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QTRY_VERIFY(driver.find<QLabel>(QStringLiteral("sentence-batch")));
         const auto* says = driver.find<QLabel>(QStringLiteral("sentence-batch"));
         auto* batch = driver.find<QLineEdit>(QStringLiteral("field-batch"));
         const QString rest =
