@@ -274,7 +274,8 @@ private:
         auto* timeline = new Timeline;
         timeline->set_content(
             {{0, 300, Role::hint, QStringLiteral("warm-up")}, {300, 2300, Role::series1, QStringLiteral("training")}},
-            {{1000, Role::series3, {}}, {1700, Role::attention, {}}}, 3500);
+            {{1000, Role::series3, {}}, {1700, Role::attention, {}}});
+        timeline->set_view(nullptr, AxisKind::step, {0, 3500});
         timeline->set_story(QStringLiteral("Checkpoint at step 1,700 · 0.6 MB"));
         column_->addWidget(timeline);
     }
