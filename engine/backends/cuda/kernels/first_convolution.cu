@@ -2,6 +2,7 @@
 #include "backends/cuda/error.h"
 #include "backends/cuda/kernels/common.cuh"
 #include "backends/cuda/kernels/first_convolution.h"
+#include "backends/cuda/kernels/squares.cuh"
 
 #include <algorithm>
 
@@ -71,29 +72,6 @@ __device__ Pixel<T> load_pixel(const T* p) {
             make_uint4(rounded(pixel.bits.x), rounded(pixel.bits.y), rounded(pixel.bits.z), rounded(pixel.bits.w));
     return pixel;
 }
-
-/// Four 8x8 matrices of halves, or 8x4 of floats: lane i gives the address of row i % 8 of matrix i / 8.
-__device__ void load_matrices(std::uint32_t (&r)[4], std::uint32_t address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(address));
-}
-
-/// sum += a b, 16 x 8 over 16 halves or 8 floats.
-template <class T>
-__device__ void multiply(float (&sum)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
-#define ESPALIER_MMA(shape)                                                                                            \
-    asm volatile("mma.sync.aligned." shape " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"          \
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                                              \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
-    if constexpr (std::is_same_v<T, half>)
-        ESPALIER_MMA("m16n8k16.row.col.f32.f16.f16.f32");
-    else if constexpr (std::is_same_v<T, bfloat16>)
-        ESPALIER_MMA("m16n8k16.row.col.f32.bf16.bf16.f32");
-    else
-        ESPALIER_MMA("m16n8k8.row.col.f32.tf32.tf32.f32");
-#undef ESPALIER_MMA
-}
 #endif
 
 /// Which filter stands in a row of shared memory. A thread gets columns 2t and 2t + 1 of every eight filters: in this
@@ -144,35 +122,35 @@ __global__ void __launch_bounds__(threads, 2)
 
     const int lane = thread % 32, group = lane / 4, quarter = lane % 4;
     const int units = cut.rows * cut.outputs / 16; // of 16 outputs; a warp computes two at a time
-    const auto shared = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
-    const std::uint32_t b_lane = shared + (lane / 16 * 8 + lane % 8) * cut.weight_pitch + lane / 8 % 2 * chunk;
+    const unsigned char* b_lane = memory + (lane / 16 * 8 + lane % 8) * cut.weight_pitch + lane / 8 % 2 * chunk;
     for (int pair = thread / 32; 2 * pair < units; pair += warps) {
         int row[2], output[2]; // of a unit, in the block
-        std::uint32_t a_lane[2];
+        const unsigned char* a_lane[2];
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
             const int unit = min(2 * pair + m, units - 1); // an odd last one is computed twice
             row[m] = 16 * unit / cut.outputs;
             output[m] = 16 * unit % cut.outputs;
-            a_lane[m] = shared + block_filters * cut.weight_pitch + row[m] * c.stride_h * row_pitch +
+            a_lane[m] = memory + block_filters * cut.weight_pitch + row[m] * c.stride_h * row_pitch +
                         (output[m] + lane % 16) * 2 * pixel + lane / 16 * chunk;
         }
-        float sum[2][block_filters / 8][4] = {};
+        Piece16x8 sum[2][block_filters / 8];
         for (int r = 0; r < c.kernel_h; ++r) {
 #pragma unroll
             for (int step = 0; step < chunks; step += 2) {
                 std::uint32_t a[2][4];
 #pragma unroll
                 for (int m = 0; m < 2; ++m)
-                    load_matrices(a[m], a_lane[m] + r * row_pitch + step * chunk);
+                    load_squares<4, false>(a[m], a_lane[m] + r * row_pitch + step * chunk);
 #pragma unroll
                 for (int j = 0; j < block_filters / 8; j += 2) {
                     std::uint32_t b[4];
-                    load_matrices(b, b_lane + j * 8 * cut.weight_pitch + (r * chunks + step) * chunk);
+                    load_squares<4, false>(b, b_lane + j * 8 * cut.weight_pitch + (r * chunks + step) * chunk);
+                    const std::uint32_t left[2] = {b[0], b[1]}, right[2] = {b[2], b[3]};
 #pragma unroll
                     for (int m = 0; m < 2; ++m) {
-                        multiply<T>(sum[m][j], a[m], b[0], b[1]);
-                        multiply<T>(sum[m][j + 1], a[m], b[2], b[3]);
+                        multiply_squares(sum[m][j], a[m], left, T{});
+                        multiply_squares(sum[m][j + 1], a[m], right, T{});
                     }
                 }
             }
@@ -192,7 +170,7 @@ __global__ void __launch_bounds__(threads, 2)
                     alignas(16) T vector[width];
 #pragma unroll
                     for (int i = 0; i < width; ++i)
-                        vector[i] = from_float<T>(sum[m][j + i / 2][2 * below + i % 2]);
+                        vector[i] = from_float<T>(sum[m][j + i / 2].v[2 * below + i % 2]);
                     if (filter < c.filters)
                         *reinterpret_cast<uint4*>(target + filter) = *reinterpret_cast<const uint4*>(vector);
                 }

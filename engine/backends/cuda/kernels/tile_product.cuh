@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/squares.cuh"
 
 #include <type_traits>
 
@@ -46,11 +46,6 @@ __device__ Eight as_factor(Eight x) {
     return x;
 }
 
-/// A lane's results: rows lane / 4 and that + 8, columns 2 (lane % 4) and that + 1.
-struct Piece16x8 {
-    float v[4] = {};
-};
-
 namespace detail {
 
 template <int M, int N, class A, class B>
@@ -82,40 +77,6 @@ __device__ void multiply_exactly(Piece16x8 (&c)[M][N], const A& a, const B& b, c
 
 #if __CUDA_ARCH__ >= 800
 
-/// Four, two or one squares of 8 rows of 16 bytes; lanes 8i ... 8i + 7 give the rows of square i as they lie in memory.
-/// A lane gets four bytes of row lane / 4 of each; `transposed`, for halves alone, two of column lane / 4.
-template <int count, bool transposed>
-__device__ void load_squares(std::uint32_t (&r)[count], const void* row) {
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
-    if constexpr (count == 4 && !transposed)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                     : "r"(address)
-                     : "memory");
-    else if constexpr (count == 4)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                     : "r"(address)
-                     : "memory");
-    else if constexpr (count == 2 && !transposed)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
-                     : "=r"(r[0]), "=r"(r[1])
-                     : "r"(address)
-                     : "memory");
-    else if constexpr (count == 2)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
-                     : "=r"(r[0]), "=r"(r[1])
-                     : "r"(address)
-                     : "memory");
-    else if constexpr (!transposed)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(address) : "memory");
-    else
-        asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-                     : "=r"(r[0])
-                     : "r"(address)
-                     : "memory");
-}
-
 /// The rows of squares of a factor as load_squares wants them: square s begins at the outer index i + 8 (s % outers),
 /// and 16 bytes a square further along the summed one.
 template <class T, bool along, bool raw>
@@ -124,34 +85,6 @@ __device__ const T* square_row(const Factor<T, along, raw>& f, int i, int k, int
     i += square % outers * 8;
     k += square / outers * (16 / static_cast<int>(sizeof(T)));
     return along ? f.at(i + row, k) : f.at(i, k + row);
-}
-
-__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2], float) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-}
-__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2], half) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-}
-__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[4], const std::uint32_t (&y)[2],
-                                        bfloat16) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-}
-__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[2], const std::uint32_t (&y)[1], half) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-        : "r"(x[0]), "r"(x[1]), "r"(y[0]));
-}
-__device__ inline void multiply_squares(Piece16x8& c, const std::uint32_t (&x)[2], const std::uint32_t (&y)[1],
-                                        bfloat16) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-        : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
-        : "r"(x[0]), "r"(x[1]), "r"(y[0]));
 }
 
 template <int count, bool along, bool raw, bool paired>
