@@ -67,6 +67,10 @@ void add_convolution_cases(std::vector<OpCase>& cases) {
         {"relu", {2, 8, 6, 6}, 8, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 1, false, true},
         {"1x1", {3, 6, 5, 5}, 10, {1, 1}, {1, 1}, {0, 0}},
         {"1x1 stride 2", {3, 6, 5, 7}, 9, {1, 1}, {2, 2}, {0, 0}},
+        {"1x1 stride 2 by 3", {2, 24, 9, 11}, 40, {1, 1}, {2, 3}, {0, 0}},
+        {"1x1 stride 3, last pixels unused", {2, 8, 9, 6}, 16, {1, 1}, {3, 3}, {0, 0}},
+        {"1x1 stride 2, wide rows", {1, 3, 4, 301}, 5, {1, 1}, {2, 2}, {0, 0}},
+        {"1x1 stride 2, bias", {2, 5, 4, 4}, 6, {1, 1}, {2, 2}, {0, 0}, {1, 1}, 1, true},
         {"7x7 stride 2", {1, 3, 15, 14}, 8, {7, 7}, {2, 2}, {3, 3}},
         {"1x7", {2, 8, 9, 9}, 8, {1, 7}, {1, 2}, {0, 3}},
         {"7x1", {2, 8, 9, 5}, 8, {7, 1}, {2, 1}, {3, 0}},
@@ -108,6 +112,9 @@ void add_convolution_cases(std::vector<OpCase>& cases) {
     cases.push_back(conv_transpose2d({"3x3, bias", {1, 8, 5, 4}, 16, {3, 3}, {1, 1}, {0, 0}, {1, 1}, 1, true}, {0, 0}));
     cases.push_back(conv_transpose2d({"2 groups", {2, 6, 4, 5}, 8, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 2, true}, {0, 0}));
     cases.push_back(conv_transpose2d({"dilated, asymmetric", {1, 3, 4, 5}, 2, {3, 2}, {2, 3}, {1, 0}, {2, 1}}, {1, 2}));
+    cases.push_back(conv_transpose2d({"1x1 stride 2", {2, 5, 6, 7}, 4, {1, 1}, {2, 2}, {0, 0}}, {1, 0}));
+    cases.push_back(
+        conv_transpose2d({"1x1 stride 2, bias", {1, 5, 6, 7}, 4, {1, 1}, {2, 2}, {0, 0}, {1, 1}, 1, true}, {1, 1}));
     cases.push_back({"channel_sum", "channel_sum", {data({3, 5, 4, 7})}});
     cases.push_back({"channel_sum of rows", "channel_sum", {data({6, 11})}});
 }

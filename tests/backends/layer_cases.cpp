@@ -140,6 +140,7 @@ void add_concat(std::vector<OpCase>& cases) {
     shifted("odd", {2, 8, 7, 5}, {2, 2}, {1, 1});
     shifted("none", {1, 3, 5, 5}, {2, 2}, {0, 0});
     shifted("by axis", {1, 16, 7, 9}, {1, 3}, {2, 0});
+    shifted("wide rows", {2, 40, 5, 71}, {2, 2}, {1, 1});
 }
 
 void add_linear_and_losses(std::vector<OpCase>& cases) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/common.cuh"
+#include "backends/cuda/kernels/divisor.cuh"
 #include "backends/cuda/kernels/shape.h"
 
 #include <algorithm>
@@ -61,41 +63,86 @@ void launch_gather(std::span<const Segment> given, void* y, std::int64_t rows, s
     });
 }
 
-/// A thread writes 16 bytes of a pixel of the target: of the large image if `gradient`, else of the small one.
-template <bool gradient, class Index>
-__global__ void __launch_bounds__(threads) shifted_slice_kernel(const uint4* x, uint4* y, ShiftedSlice s) {
-    const auto units = s.pixel / 16;
-    const auto height = gradient ? s.h : s.p, width = gradient ? s.w : s.q;
-    const auto count = s.n * height * width * units;
-    for (auto i = grid_index(); i < count; i += grid_size()) {
-        Index rest = static_cast<Index>(i);
-        const std::int64_t unit = rest % static_cast<Index>(units);
-        rest /= static_cast<Index>(units);
-        const std::int64_t column = rest % static_cast<Index>(width);
-        rest /= static_cast<Index>(width);
-        const std::int64_t row = rest % static_cast<Index>(height);
-        const std::int64_t n = rest / static_cast<Index>(height);
-        uint4 value{};
+constexpr std::uint32_t piece_units = 128; ///< of a row, that a warp writes at a time
+
+/// Divisions by what is the same for all.
+struct SliceDivisors {
+    Divisor pieces; ///< of a row of the target
+    Divisor height; ///< of the target
+    Divisor stride_h, stride_w;
+    Divisor units; ///< of a pixel
+};
+
+/// Writes the target: the large image if `gradient`, else the small one. `rows` of all images.
+template <bool gradient, class Unit>
+__global__ void __launch_bounds__(threads)
+    shifted_slice_kernel(const Unit* x, Unit* y, ShiftedSlice s, SliceDivisors by, std::uint32_t rows) {
+    const auto units = by.units.value(), width = static_cast<std::uint32_t>(gradient ? s.w : s.q) * units;
+    const auto pieces = rows * by.pieces.value(), step = static_cast<std::uint32_t>(grid_size() / 32);
+    for (auto i = static_cast<std::uint32_t>(grid_index() / 32); i < pieces; i += step) {
+        auto piece = i;
+        const auto row = by.pieces.split(piece);
+        auto place = row;
+        const std::int64_t n = by.height.split(place);
+        // The row of x that stands there, if there is one.
+        const Unit* from = nullptr;
         if constexpr (gradient) {
-            const auto dh = row - s.offset[0], dw = column - s.offset[1];
-            if (dh >= 0 && dw >= 0 && dh % s.stride[0] == 0 && dw % s.stride[1] == 0)
-                value = x[((n * s.p + dh / s.stride[0]) * s.q + dw / s.stride[1]) * units + unit];
-        } else {
-            const auto h = row * s.stride[0] + s.offset[0], w = column * s.stride[1] + s.offset[1];
-            if (h < s.h && w < s.w)
-                value = x[((n * s.h + h) * s.w + w) * units + unit];
+            auto rest = place - static_cast<std::uint32_t>(s.offset[0]);
+            const bool behind = place >= s.offset[0];
+            const auto p = by.stride_h.split(rest);
+            if (behind && rest == 0 && p < s.p)
+                from = x + (n * s.p + p) * s.q * units;
+        } else if (const auto h = place * s.stride[0] + s.offset[0]; h < s.h) {
+            from = x + (n * s.h + h) * s.w * units;
         }
-        y[i] = value;
+        Unit* to = y + static_cast<std::int64_t>(row) * width;
+#pragma unroll
+        for (std::uint32_t k = 0; k < piece_units; k += 32) {
+            const auto j = piece * piece_units + k + threadIdx.x % 32;
+            if (j >= width)
+                break;
+            auto unit = j;
+            const auto column = by.units.split(unit);
+            Unit value{};
+            if (from != nullptr) {
+                if constexpr (gradient) {
+                    auto rest = column - static_cast<std::uint32_t>(s.offset[1]);
+                    const bool behind = column >= s.offset[1];
+                    const auto q = by.stride_w.split(rest);
+                    if (behind && rest == 0 && q < s.q)
+                        value = from[q * units + unit];
+                } else if (const auto w = column * s.stride[1] + s.offset[1]; w < s.w) {
+                    value = from[w * units + unit];
+                }
+            }
+            to[j] = value;
+        }
+    }
+}
+
+template <bool gradient, class Unit>
+void launch_shifted(const Unit* x, Unit* y, ShiftedSlice s, cudaStream_t stream) {
+    const auto units = s.pixel / static_cast<std::int64_t>(sizeof(Unit));
+    const auto large = s.h * s.w * units, small = s.p * s.q * units; // of an image
+    const auto height = gradient ? s.h : s.p, pieces = ceil_divide((gradient ? s.w : s.q) * units, piece_units);
+    const SliceDivisors by{Divisor(pieces), Divisor(height), Divisor(s.stride[0]), Divisor(s.stride[1]),
+                           Divisor(units)};
+    // A launch counts pieces in 31 bits.
+    const auto images = s.n, most = std::numeric_limits<std::int32_t>::max() / (height * pieces);
+    for (std::int64_t first = 0; first < images; first += most) {
+        const auto rows = std::min(most, images - first) * height;
+        shifted_slice_kernel<gradient><<<blocks_for(rows * pieces, threads / 32), threads, 0, stream>>>(
+            x + first * (gradient ? small : large), y + first * (gradient ? large : small), s, by,
+            static_cast<std::uint32_t>(rows));
     }
 }
 
 template <bool gradient>
 void launch_shifted(const void* x, void* y, const ShiftedSlice& s, cudaStream_t stream) {
-    const auto count = s.n * (gradient ? s.h * s.w : s.p * s.q) * (s.pixel / 16);
-    with_index(count, [&](auto index) {
-        shifted_slice_kernel<gradient, decltype(index)><<<blocks_for(count, threads), threads, 0, stream>>>(
-            static_cast<const uint4*>(x), static_cast<uint4*>(y), s);
-    });
+    if (s.pixel == sizeof(float))
+        launch_shifted<gradient>(static_cast<const float*>(x), static_cast<float*>(y), s, stream);
+    else
+        launch_shifted<gradient>(static_cast<const uint4*>(x), static_cast<uint4*>(y), s, stream);
 }
 
 } // namespace

@@ -26,7 +26,8 @@ void launch_gather_rows(std::span<const Segment> segments, void* y, std::int64_t
                         std::int64_t first, std::int64_t last, std::size_t element, cudaStream_t stream);
 
 /// Pixels of [n, h, w] and of [n, p, q] = [n, ceil(h / stride), ceil(w / stride)]: pixel (p, q) of the small image is
-/// (p stride + offset, q stride + offset) of the large one. A pixel has `pixel` bytes, a multiple of 16.
+/// (p stride + offset, q stride + offset) of the large one. A pixel has `pixel` bytes, a multiple of 16; or 4, where the
+/// planes of row-major images count as images.
 struct ShiftedSlice {
     std::int64_t n, h, w, p, q;
     std::array<std::int64_t, 2> offset, stride;

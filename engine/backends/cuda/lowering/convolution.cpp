@@ -2,11 +2,11 @@
 #include "graph/ops/convolution.h"
 
 #include "backends/cuda/cudnn/planner.h"
-#include "backends/cuda/kernels/convolution_epilogue.h"
 #include "backends/cuda/kernels/direct_convolution.h"
 #include "backends/cuda/kernels/first_convolution.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/depthwise.h"
+#include "backends/cuda/lowering/library_convolution.h"
 #include "backends/cuda/lowering/lowering.h"
 #include "base/error.h"
 
@@ -33,9 +33,12 @@ std::array<std::int64_t, 4> extents_of(const Layout& layout) {
 /// Products that are summed for one result.
 std::int64_t summands(const Problem& p) {
     switch (p.direction) {
-    case Direction::forward: return p.w[1] * p.w[2] * p.w[3];
-    case Direction::input_gradient: return p.w[0] / p.groups * p.w[2] * p.w[3];
-    default: return p.y[0] * p.y[2] * p.y[3];
+    case Direction::forward:
+        return p.w[1] * p.w[2] * p.w[3];
+    case Direction::input_gradient:
+        return p.w[0] / p.groups * p.w[2] * p.w[3];
+    default:
+        return p.y[0] * p.y[2] * p.y[3];
     }
 }
 /// The rounding of fast algorithms grows with the sums: 1.3e-6 of the result with 64 channels, 3.2e-6 with 512. What
@@ -61,47 +64,6 @@ Problem problem_of(const Context& c, const Convolution& shape, Direction directi
     return problem;
 }
 
-/// One launch of the library, and what is added to its result in place: bias, ReLU.
-class ConvolutionKernel final : public Kernel {
-public:
-    /// Where x, w and y stand among the op's tensors: inputs from 0, the output is -1.
-    struct Places {
-        int x, w, y;
-    };
-
-    ConvolutionKernel(const Context& c, std::shared_ptr<const cudnn::Plan> plan, Places places,
-                      std::optional<Epilogue> epilogue)
-        : planner_(*c.settings.planner), stream_(c.settings.stream), plan_(std::move(plan)), places_(places),
-          epilogue_(epilogue) {}
-
-    void bind(const Binding& b) override {
-        const auto at = [&b](int place) {
-            return place < 0 ? b.outputs[0] : b.inputs[static_cast<std::size_t>(place)];
-        };
-        execution_.emplace(plan_, at(places_.x), at(places_.w), at(places_.y), b.workspace);
-        output_ = b.outputs[0];
-        bias_ = b.inputs.size() > 2 ? b.inputs[2] : nullptr;
-    }
-
-    void run() override {
-        execution_->run(planner_.handle(*stream_));
-        if (epilogue_)
-            launch_epilogue(output_, reinterpret_cast<const float*>(bias_), *epilogue_, *stream_);
-    }
-
-    [[nodiscard]] std::string name() const override { return plan_->name(); }
-
-private:
-    cudnn::Planner& planner_;
-    const LaunchStream* stream_;
-    std::shared_ptr<const cudnn::Plan> plan_;
-    Places places_;
-    std::optional<Epilogue> epilogue_;
-    std::optional<cudnn::Execution> execution_;
-    std::byte* output_ = nullptr;
-    std::byte* bias_ = nullptr;
-};
-
 /// The library's plan; null if it has none, or does not take the problem at all.
 std::shared_ptr<const cudnn::Plan> library_plan(const Context& c, const Problem& problem) {
     if (!c.settings.options.library)
@@ -114,7 +76,7 @@ std::shared_ptr<const cudnn::Plan> library_plan(const Context& c, const Problem&
 }
 
 /// By the kernel of our own, which knows every case.
-void lower_direct(const Context& c, Lowered& lowered, const Problem& problem, ConvolutionKernel::Places places,
+void lower_direct(const Context& c, Lowered& lowered, const Problem& problem, ConvolutionPlaces places,
                   std::optional<Epilogue> epilogue) {
     DirectConvolution direct{.type = problem.type,
                              .result_type = c.output(0).type,
@@ -151,7 +113,7 @@ std::optional<Epilogue> epilogue_of(const Context& c, const Layout& y, bool relu
 /// A convolution in one of its directions, its three tensors wherever the op has them.
 class ConvolutionLowering {
 public:
-    ConvolutionLowering(const Context& c, Direction direction, ConvolutionKernel::Places places)
+    ConvolutionLowering(const Context& c, Direction direction, ConvolutionPlaces places)
         : c_(c), direction_(direction), places_(places), shape_(Convolution::from(c.op.attributes)) {}
 
     Lowered lower() const {
@@ -160,9 +122,11 @@ public:
         const bool row_major =
             c_.settings.options.library && wants_row_major(c_.settings, c_.op, tensor(places_.x).type, weights,
                                                            c_.given(static_cast<std::size_t>(leading)));
-        if (row_major)
-            if (auto lowered = by_library({Order::plain, Order::plain, Order::plain}))
+        if (row_major) {
+            constexpr ConvolutionOrders plain{Order::plain, Order::plain, Order::plain};
+            if (auto lowered = by_library(plain))
                 return std::move(*lowered);
+        }
         const auto orders = channels_last_orders(c_.op);
         if (auto lowered = as_first())
             return std::move(*lowered);
@@ -197,13 +161,47 @@ private:
 
     [[nodiscard]] std::optional<Lowered> by_library(const ConvolutionOrders& orders) const {
         auto result = laid_out(orders);
+        if (auto sliced = by_library_sliced(result))
+            return sliced;
         auto plan = library_plan(c_, problem_in(result));
         if (!plan)
             return std::nullopt;
-        result.workspace = plan->workspace();
-        result.kernel = std::make_unique<ConvolutionKernel>(c_, std::move(plan), places_,
-                                                            epilogue_of(c_, result.outputs[0], shape_.relu));
+        run_by_library(c_, std::move(plan), places_, epilogue_of(c_, result.outputs[0], shape_.relu), result);
         return result;
+    }
+
+    /// Whether each pixel of y is of one pixel of x alone.
+    [[nodiscard]] bool is_pointwise(const Problem& problem) const {
+        return problem.w[2] == 1 && problem.w[3] == 1 && shape_.padding == Pair{0, 0} && shape_.groups == 1;
+    }
+    /// The pixels of x that a pointwise convolution meets.
+    [[nodiscard]] ShiftedSlice met_pixels(const Problem& problem) const {
+        const auto &x = problem.x, &y = problem.y;
+        const auto element = static_cast<std::int64_t>(size_of(problem.type));
+        return {.n = problem.channels_first ? x[0] * x[1] : x[0],
+                .h = x[2],
+                .w = x[3],
+                .p = y[2],
+                .q = y[3],
+                .offset = {0, 0},
+                .stride = {shape_.stride[0], shape_.stride[1]},
+                .pixel = problem.channels_first ? element : x[1] * element};
+    }
+
+    [[nodiscard]] std::optional<Lowered> by_library_sliced(Lowered& laid_out) const {
+        auto problem = problem_in(laid_out);
+        // The bias of a transposed convolution is added to all pixels of its result.
+        if (direction_ == Direction::forward || !is_pointwise(problem) || shape_.stride == Pair{1, 1} ||
+            epilogue_of(c_, laid_out.outputs[0], shape_.relu))
+            return std::nullopt;
+        const auto met = met_pixels(problem);
+        problem.x = {problem.x[0], problem.x[1], problem.y[2], problem.y[3]};
+        problem.stride = {1, 1};
+        auto plan = library_plan(c_, problem);
+        if (!plan)
+            return std::nullopt;
+        run_by_library_sliced(c_, std::move(plan), places_, direction_ == Direction::input_gradient, met, laid_out);
+        return std::move(laid_out);
     }
 
     /// By our kernel for images of few channels, on tensor cores.
@@ -241,11 +239,11 @@ private:
 
     const Context& c_;
     Direction direction_;
-    ConvolutionKernel::Places places_;
+    ConvolutionPlaces places_;
     Convolution shape_;
 };
 
-Lowered lower(const Context& c, Direction direction, ConvolutionKernel::Places places) {
+Lowered lower(const Context& c, Direction direction, ConvolutionPlaces places) {
     return ConvolutionLowering(c, direction, places).lower();
 }
 
