@@ -6,6 +6,7 @@
 #include <QtTest>
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -39,6 +40,24 @@ OpCase depthwise(const Shape& x, std::int64_t window, std::int64_t stride, std::
             {{"stride", stride}, {"padding", window / 2 * dilation}, {"dilation", dilation}, {"groups", x[1]}}};
 }
 
+OpCase pointwise(const Shape& x, std::int64_t filters, bool ends) {
+    OpCase result{"pointwise of " + x.text() + " to " + std::to_string(filters) + (ends ? " with bias and relu" : ""),
+                  "conv2d",
+                  {data(x), parameter({filters, x[1], 1, 1})}};
+    if (ends) {
+        result.inputs.emplace_back(parameter({filters}));
+        result.attributes.set("activation", std::string("relu"));
+    }
+    return result;
+}
+
+/// Pixels, channels and filters in several blocks and shares.
+std::vector<OpCase> pointwise_cases() {
+    return {pointwise({2, 40, 96, 96}, 128, true),
+            pointwise({2, 24, 96, 96}, 128, true), pointwise({1, 64, 130, 127}, 256, false),
+            pointwise({3, 19, 41, 37}, 300, true)};
+}
+
 /// Where reductions go from one launch to two, and tiles of channels are not whole.
 std::vector<OpCase> cases() {
     std::vector<OpCase> result;
@@ -65,6 +84,7 @@ std::vector<OpCase> cases() {
     result.push_back({"global_avg_pool of one pixel", "global_avg_pool", {data({9, 20, 1, 1})}});
     add_large_separable_cases(result);
     add_joined_separable_cases(result);
+    std::ranges::copy(pointwise_cases(), std::back_inserter(result));
     return result;
 }
 
@@ -117,6 +137,34 @@ private Q_SLOTS:
             const auto& repeated = again.values.at(name);
             QVERIFY2(std::memcmp(values.data(), repeated.data(), values.size() * sizeof(float)) == 0,
                      (name + " has other bits the second time").c_str());
+        }
+    }
+
+    void rounded_convolutions_agree_data() {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<double>("tolerance");
+        QTest::newRow("tf32") << static_cast<int>(DType::f32) << 4e-3;
+        QTest::newRow("fp16") << static_cast<int>(DType::f16) << 4e-3;
+        QTest::newRow("bf16") << static_cast<int>(DType::bf16) << 3e-2;
+    }
+    void rounded_convolutions_agree() {
+        QFETCH(int, type);
+        QFETCH(double, tolerance);
+        if (const auto reason = why_no_gpu(); !reason.empty())
+            QSKIP(reason.c_str());
+        BackendOptions options;
+        options.tf32 = true;
+        const auto tested = make_backend("cuda", options), reference = make_backend("reference", {});
+        auto convolutions = pointwise_cases();
+        add_convolution_cases(convolutions);
+        for (const auto& op_case : convolutions) {
+            if (!op_case.kind.starts_with("conv"))
+                continue;
+            const auto gradients = applies(op_case, Gradients::all) ? Gradients::all : Gradients::none;
+            const auto text = differences(run_case(op_case, gradients, *reference, static_cast<DType>(type)),
+                                          run_case(op_case, gradients, *tested, static_cast<DType>(type)), tolerance);
+            if (!text.empty())
+                QTest::qFail((op_case.name + "\n" + text).c_str(), __FILE__, __LINE__);
         }
     }
 

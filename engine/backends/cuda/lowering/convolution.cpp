@@ -3,6 +3,7 @@
 
 #include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/kernels/direct_convolution.h"
+#include "backends/cuda/kernels/expansion.h"
 #include "backends/cuda/kernels/first_convolution.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/depthwise.h"
@@ -130,6 +131,8 @@ public:
         const auto orders = channels_last_orders(c_.op);
         if (auto lowered = as_first())
             return std::move(*lowered);
+        if (auto lowered = as_expansion())
+            return std::move(*lowered);
         if (auto lowered = by_library(orders))
             return std::move(*lowered);
         auto lowered = laid_out(orders);
@@ -233,6 +236,29 @@ private:
             launch_first_convolution(first, a.in(0), a.in(1), a.out(0), a.stream);
             if (epilogue)
                 launch_epilogue(a.out(0), a.in_f32(2), *epilogue, a.stream);
+        });
+        return result;
+    }
+
+    /// By our kernel for few channels that become many, on tensor cores.
+    [[nodiscard]] std::optional<Lowered> as_expansion() const {
+        auto result = laid_out({});
+        const auto problem = problem_in(result);
+        if (direction_ != Direction::forward || problem.w[2] != 1 || problem.w[3] != 1 || shape_.stride != Pair{1, 1} ||
+            shape_.padding != Pair{0, 0} || shape_.groups > 1)
+            return std::nullopt;
+        const Expansion shape{.type = problem.type,
+                              .rows = problem.x[0] * problem.x[2] * problem.x[3],
+                              .channels = static_cast<int>(problem.x[1]),
+                              .filters = static_cast<int>(problem.y[1]),
+                              .real_filters = static_cast<int>(tensor(places_.w).shape[0]),
+                              .relu = shape_.relu,
+                              .multiprocessors = c_.settings.device.multiprocessors};
+        if (!is_expansion(shape, c_.settings.device.architecture))
+            return std::nullopt;
+        const bool biased = c_.has_input(2);
+        result.kernel = launch_kernel(c_, "expansion", [shape, biased](const Arguments& a) {
+            launch_expansion(shape, a.in(0), a.in(1), biased ? a.in_f32(2) : nullptr, a.out(0), a.stream);
         });
         return result;
     }
