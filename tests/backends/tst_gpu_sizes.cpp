@@ -53,7 +53,7 @@ OpCase pointwise(const Shape& x, std::int64_t filters, bool ends) {
 
 /// Pixels, channels and filters in several blocks and shares.
 std::vector<OpCase> pointwise_cases() {
-    return {pointwise({2, 40, 96, 96}, 128, true),
+    return {pointwise({6, 70, 41, 37}, 150, false), pointwise({2, 40, 96, 96}, 128, true),
             pointwise({2, 24, 96, 96}, 128, true), pointwise({1, 64, 130, 127}, 256, false),
             pointwise({3, 19, 41, 37}, 300, true)};
 }

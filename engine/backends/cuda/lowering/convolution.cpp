@@ -2,9 +2,12 @@
 #include "graph/ops/convolution.h"
 
 #include "backends/cuda/cudnn/planner.h"
+#include "backends/cuda/kernels/ceil_divide.h"
 #include "backends/cuda/kernels/direct_convolution.h"
 #include "backends/cuda/kernels/expansion.h"
 #include "backends/cuda/kernels/first_convolution.h"
+#include "backends/cuda/kernels/pointwise_weight_gradient.h"
+#include "backends/cuda/kernels/split_sum.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/depthwise.h"
 #include "backends/cuda/lowering/library_convolution.h"
@@ -125,6 +128,8 @@ public:
                                                            c_.given(static_cast<std::size_t>(leading)));
         if (row_major) {
             constexpr ConvolutionOrders plain{Order::plain, Order::plain, Order::plain};
+            if (auto lowered = as_pointwise_weight_gradient(plain))
+                return std::move(*lowered);
             if (auto lowered = by_library(plain))
                 return std::move(*lowered);
         }
@@ -205,6 +210,41 @@ private:
             return std::nullopt;
         run_by_library_sliced(c_, std::move(plan), places_, direction_ == Direction::input_gradient, met, laid_out);
         return std::move(laid_out);
+    }
+
+    /// By our kernel, row-major.
+    [[nodiscard]] std::optional<Lowered> as_pointwise_weight_gradient(const ConvolutionOrders& plain) const {
+        auto result = laid_out(plain);
+        const auto problem = problem_in(result);
+        if (direction_ != Direction::weight_gradient || !is_pointwise(problem))
+            return std::nullopt;
+        const PointwiseWeightGradient shape{.images = problem.x[0],
+                                            .pixels = problem.y[2] * problem.y[3],
+                                            .channels = problem.x[1],
+                                            .filters = problem.y[1],
+                                            .multiprocessors = c_.settings.device.multiprocessors};
+        if (!is_worthwhile(shape))
+            return std::nullopt;
+        const auto parts = shape.parts(), count = shape.filters * shape.channels;
+        const bool strides = shape_.stride != Pair{1, 1};
+        const auto met = met_pixels(problem);
+        // Pixels are read as vectors, and begin behind the sums.
+        const auto sums_bytes =
+            static_cast<std::size_t>(ceil_divide(parts * count, channel_block) * channel_block) * sizeof(float);
+        result.workspace = sums_bytes + (strides ? static_cast<std::size_t>(met.n * met.p * met.q * met.pixel) : 0);
+        const auto places = places_;
+        result.kernel = launch_kernel(c_, "pointwise gradient", [=](const Arguments& a) {
+            const auto* x = a.in_f32(static_cast<std::size_t>(places.x));
+            if (strides) {
+                auto* sliced = a.scratch<float>(sums_bytes);
+                launch_shifted_slice(x, sliced, met, a.stream);
+                x = sliced;
+            }
+            launch_pointwise_weight_gradient(shape, x, a.in_f32(static_cast<std::size_t>(places.y)), a.scratch<float>(),
+                                             strides ? a.stream.behind() : a.stream);
+            launch_split_sum(a.scratch<float>(), parts, count, a.out(0), DType::f32, a.stream.behind());
+        });
+        return result;
     }
 
     /// By our kernel for images of few channels, on tensor cores.
