@@ -92,12 +92,30 @@ bool Planner::tune(double seconds) {
     return !open_.empty();
 }
 
+std::optional<Companion> Planner::companion_of(const Problem& problem) const {
+    using Direction = Problem::Direction;
+    // In strict fp32 either plan fills the card with arithmetic, and timed in pairs slower ones were chosen.
+    if (problem.direction == Direction::forward || (problem.type == DType::f32 && !problem.tf32))
+        return std::nullopt;
+    auto other = problem;
+    other.direction =
+        problem.direction == Direction::input_gradient ? Direction::weight_gradient : Direction::input_gradient;
+    for (const bool winograd : {true, false}) { // one of the two may be too long a sum for it
+        other.winograd = winograd;
+        const auto found = plans_.find(other.key());
+        const bool is_open = std::ranges::any_of(open_, [&](const Problem& p) { return p.key() == other.key(); });
+        if (found != plans_.end() && found->second != nullptr && !is_open)
+            return Companion{other, found->second};
+    }
+    return std::nullopt;
+}
+
 void Planner::tune(const Problem& problem) {
     const auto key = problem.key();
     auto& plan = plans_.at(key);
     try {
         const Engines engines(problem, handle_.get(), workspace_cap_);
-        auto contest = fastest(problem, plan, engines, handle(stream_), stream_);
+        auto contest = fastest(problem, plan, engines, companion_of(problem), handle(stream_), stream_);
         for (const auto& text : contest.rejected)
             tuning_.rejected.push_back(text + " for the convolution " + key);
         ++tuning_.timed;

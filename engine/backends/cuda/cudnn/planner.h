@@ -3,10 +3,12 @@
 
 #include "backends/choice_cache.h"
 #include "backends/cuda/cudnn/convolution.h"
+#include "backends/cuda/cudnn/tuning.h"
 #include "plan/backend.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +38,8 @@ public:
 
 private:
     [[nodiscard]] std::shared_ptr<const Plan> first_plan(const Problem& problem, const std::string& key);
+    /// The plan of the other gradient of the same convolution, if a pair of them is to be timed and that one is tuned.
+    [[nodiscard]] std::optional<Companion> companion_of(const Problem& problem) const;
     void tune(const Problem& problem);
 
     Handle handle_;

@@ -66,20 +66,93 @@ double tolerance(const Problem& problem) {
     }
 }
 
-/// The tensors of a problem on the device, with random values.
+/// x, w and y of a problem on the device, with random values.
+class Tensors {
+public:
+    Tensors(const Problem& problem, cudaStream_t stream)
+        : type_(problem.type), counts_{count_of(problem.x), count_of(problem.w), count_of(problem.y)},
+          memory_{DeviceMemory(bytes(0)), DeviceMemory(bytes(1)), DeviceMemory(bytes(2))} {
+        for (std::size_t i = 0; i < 3; ++i)
+            fill_random(memory_[i].data(), type_, counts_[i], static_cast<unsigned>(i + 1), stream);
+    }
+
+    [[nodiscard]] std::int64_t count(std::size_t i) const { return counts_[i]; }
+    [[nodiscard]] std::size_t bytes(std::size_t i) const {
+        return static_cast<std::size_t>(counts_[i]) * size_of(type_);
+    }
+    [[nodiscard]] std::byte* data(std::size_t i) const { return memory_[i].data(); }
+    [[nodiscard]] Execution execution(const std::shared_ptr<const Plan>& plan, std::byte* workspace) const {
+        return {plan, data(0), data(1), data(2), workspace};
+    }
+
+private:
+    DType type_;
+    std::array<std::int64_t, 3> counts_;
+    std::array<DeviceMemory, 3> memory_;
+};
+
+/// A companion on a stream of its own.
+class SideBySide {
+public:
+    SideBySide(const Companion& companion, cudnnHandle_t handle, cudaStream_t main)
+        : handle_(handle), main_(main), tensors_(companion.problem, main), workspace_(companion.plan->workspace()),
+          execution_(tensors_.execution(companion.plan, workspace_.data())) {
+        ESPALIER_CUDA(cudaStreamCreateWithFlags(&side_, cudaStreamNonBlocking));
+    }
+    ~SideBySide() {
+        cudaStreamSynchronize(side_);
+        cudaStreamDestroy(side_);
+    }
+    SideBySide(const SideBySide&) = delete;
+    SideBySide& operator=(const SideBySide&) = delete;
+
+    /// Enqueues what `other` enqueues on the main stream, the companion beside it, and that both are waited for.
+    template <class Call>
+    void run_with(Call&& other) {
+        ESPALIER_CUDA(cudaEventRecord(begin_.get(), main_));
+        ESPALIER_CUDA(cudaStreamWaitEvent(side_, begin_.get(), 0));
+        other();
+        {
+            struct BackToMain {
+                SideBySide& self;
+                ~BackToMain() { cudnnSetStream(self.handle_, self.main_); }
+            } const back{*this};
+            ESPALIER_CUDNN(cudnnSetStream(handle_, side_));
+            execution_.run(handle_);
+        }
+        ESPALIER_CUDA(cudaEventRecord(end_.get(), side_));
+        ESPALIER_CUDA(cudaStreamWaitEvent(main_, end_.get(), 0));
+    }
+
+private:
+    cudnnHandle_t handle_;
+    cudaStream_t main_, side_ = nullptr;
+    Tensors tensors_;
+    DeviceMemory workspace_;
+    Execution execution_;
+    Event begin_, end_;
+};
+
+std::unique_ptr<SideBySide> side_by_side(const std::optional<Companion>& companion, cudnnHandle_t handle,
+                                         cudaStream_t stream) {
+    if (!companion)
+        return nullptr;
+    try {
+        return std::make_unique<SideBySide>(*companion, handle, stream);
+    } catch (const OutOfMemory&) {
+        return nullptr; // the network needs it; the plan is then timed alone
+    }
+}
+
+/// Runs and compares plans of one problem.
 class Bench {
 public:
-    Bench(const Problem& problem, cudnnHandle_t handle, cudaStream_t stream)
-        : problem_(problem), handle_(handle), stream_(stream),
-          timer_(stream), counts_{count_of(problem.x), count_of(problem.w), count_of(problem.y)},
+    Bench(const Problem& problem, const std::optional<Companion>& companion, cudnnHandle_t handle, cudaStream_t stream)
+        : problem_(problem), handle_(handle), stream_(stream), timer_(stream), tensors_(problem, stream),
           output_(problem.direction == Problem::Direction::input_gradient    ? 0
                   : problem.direction == Problem::Direction::weight_gradient ? 1
                                                                              : 2),
-          tensors_{DeviceMemory(bytes(0)), DeviceMemory(bytes(1)), DeviceMemory(bytes(2))}, expected_(bytes(output_)),
-          sums_(16) {
-        for (std::size_t i = 0; i < 3; ++i)
-            fill_random(tensors_[i].data(), problem.type, counts_[i], static_cast<unsigned>(i + 1), stream);
-    }
+          expected_(tensors_.bytes(output_)), sums_(16), beside_(side_by_side(companion, handle, stream)) {}
 
     /// Milliseconds of a launch within a graph, as a step launches it; nothing if the engine refuses, or refuses to be
     /// recorded, as some do that make a texture at each launch.
@@ -92,7 +165,7 @@ public:
             const int launches = timer_.time(2, run) > short_launch ? 1 : several_launches;
             const LaunchGraph graph(stream_, [&] {
                 for (int i = 0; i < launches; ++i)
-                    run();
+                    beside_ ? beside_->run_with(run) : run();
             });
             const auto replay = [&] { graph.launch(); };
             timer_.time(1, replay);
@@ -106,36 +179,33 @@ public:
     /// Keeps what this plan computes, as what is right.
     void expect(const std::shared_ptr<const Plan>& plan) {
         execution_of(plan).run(handle_);
-        ESPALIER_CUDA(cudaMemcpyAsync(expected_.data(), tensors_[output_].data(), bytes(output_),
+        ESPALIER_CUDA(cudaMemcpyAsync(expected_.data(), tensors_.data(output_), tensors_.bytes(output_),
                                       cudaMemcpyDeviceToDevice, stream_));
     }
     double difference(const std::shared_ptr<const Plan>& plan) {
         execution_of(plan).run(handle_);
-        return relative_difference(expected_.data(), tensors_[output_].data(), problem_.type, counts_[output_],
+        return relative_difference(expected_.data(), tensors_.data(output_), problem_.type, tensors_.count(output_),
                                    reinterpret_cast<double*>(sums_.data()), stream_);
     }
 
 private:
-    [[nodiscard]] std::size_t bytes(std::size_t i) const {
-        return static_cast<std::size_t>(counts_[i]) * size_of(problem_.type);
-    }
     [[nodiscard]] Execution execution_of(const std::shared_ptr<const Plan>& plan) {
         if (workspace_ == nullptr || workspace_->bytes() < plan->workspace()) {
             workspace_.reset(); // which waits for what runs
             workspace_ = std::make_unique<DeviceMemory>(plan->workspace());
         }
-        return {plan, tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), workspace_->data()};
+        return tensors_.execution(plan, workspace_->data());
     }
 
     const Problem& problem_;
     cudnnHandle_t handle_;
     cudaStream_t stream_;
     Timer timer_;
-    std::array<std::int64_t, 3> counts_; ///< elements of x, w, y
-    std::size_t output_;                 ///< which of them is computed
-    std::array<DeviceMemory, 3> tensors_;
+    Tensors tensors_;
+    std::size_t output_; ///< which of them is computed
     DeviceMemory expected_, sums_;
     std::unique_ptr<DeviceMemory> workspace_; ///< as large as any plan has needed
+    std::unique_ptr<SideBySide> beside_;      ///< null: plans are timed alone
 };
 
 std::string percent(double share) {
@@ -147,7 +217,7 @@ std::string percent(double share) {
 } // namespace
 
 Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess, const Engines& engines,
-                cudnnHandle_t handle, cudaStream_t stream) {
+                const std::optional<Companion>& companion, cudnnHandle_t handle, cudaStream_t stream) {
     std::vector<std::shared_ptr<const Plan>> entrants{guess};
     const auto add = [&](std::shared_ptr<const Plan> plan) {
         const bool is_new =
@@ -158,7 +228,7 @@ Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess
     };
     for (auto& candidate : engines.candidates())
         add(std::move(candidate));
-    Bench bench(problem, handle, stream);
+    Bench bench(problem, companion, handle, stream);
     const auto order = fastest_nearby(
         entrants.size(), [&](std::size_t entrant, double best) { return bench.time(entrants[entrant], best); },
         [&](std::size_t entrant) {
