@@ -50,7 +50,7 @@ def measure(name, layout, seconds):
         times.append(time.time() - begin)
     median = sorted(times)[len(times) // 2]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(dict(name=f"cpu/{name}/b{batch}/fp32-{layout}", threads=torch.get_num_threads(), step_ms=round(median * 1e3, 2),
+    print(json.dumps(dict(name=f"step/{name}/b{batch}/fp32-{layout}", threads=torch.get_num_threads(), step_ms=round(median * 1e3, 2),
                           steps=len(times), peak_mib=round(peak))), flush=True)
 
 

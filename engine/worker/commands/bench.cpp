@@ -199,7 +199,8 @@ int bench_step(const BenchOptions& options) {
     if (const auto& fault = session.recording_fault(); !fault.empty())
         std::fprintf(stderr, "Timed without a graph. %s\n", fault.c_str());
     const int threads = options.threads > 0 ? options.threads : usable_threads();
-    const auto name = options.backend + "/" + benchmark.name + "/b" + std::to_string(batch) + "/" +
+    const auto name = "step/" + std::string(benchmark.name) + "/b" + std::to_string(batch) +
+                      "/" + // as tests/bench/bench_torch.py has it
                       (toggles.precision == "auto" ? backend->automatic_precisions().front() : toggles.precision) +
                       (options.safe ? "/safe" : "");
     const double gflops = plan.model_flops() / step_ms / 1e6;
@@ -207,6 +208,7 @@ int bench_step(const BenchOptions& options) {
     const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
     if (options.json)
         print_json({{"name", name},
+                    {"backend", options.backend},
                     {"threads", threads},
                     {"step_ms", step_ms},
                     {"fastest_ms", *std::min_element(milliseconds.begin(), milliseconds.end())},
@@ -220,7 +222,7 @@ int bench_step(const BenchOptions& options) {
                     {"tuned_seconds", tuned_seconds},
                     {"tuning", to_json(backend->tuning())}});
     else
-        print_line(name + " threads=" + std::to_string(threads) +
+        print_line(name + " backend=" + options.backend + " threads=" + std::to_string(threads) +
                    " step_ms=" + Console::fixed(step_ms, step_ms < 20 ? 3 : 1) + " img_s=" + Console::fixed(images, 0) +
                    " gflops=" + Console::fixed(gflops, 1) +
                    " peak_rss_mib=" + Console::fixed(mib(peak_resident_bytes()), 0) +
