@@ -434,20 +434,11 @@ private Q_SLOTS:
 
     /// Files and lines are the same whatever the user's language: two runs of one seed, but for the times in them.
     /// As tests/bench/bench_torch.py names them, so that both sides can be put beside each other.
-    void benchmarks_are_named_by_their_case_data() {
-        QTest::addColumn<QStringList>("benchmark");
-        QTest::addColumn<QByteArray>("name");
-        QTest::newRow("step") << QStringList{"step", "--network", "quick", "--batch", "4", "--seconds", "0.1"}
-                              << QByteArray("step/quick/b4/fp32");
-        QTest::newRow("conv") << QStringList{"conv", "32x16x7x7_1_k3s1p1/fp32", "--backend", "cpu"}
-                              << QByteArray("conv/32x16x7x7_1_k3s1p1/fp32");
-    }
-    void benchmarks_are_named_by_their_case() {
-        QFETCH(QStringList, benchmark);
-        QFETCH(QByteArray, name);
-        const auto finished = run(QStringList{"bench"} + benchmark + QStringList{"--threads", "1", "--json"});
+    void a_benchmark_is_named_by_its_case() {
+        const auto finished =
+            run({"bench", "step", "--network", "quick", "--batch", "4", "--seconds", "0.1", "--json"});
         QCOMPARE(finished.code, 0);
-        QVERIFY2(finished.output.contains("{\"name\":\"" + name + "\","), finished.output);
+        QVERIFY2(finished.output.contains("{\"name\":\"step/quick/b4/fp32\","), finished.output);
     }
 
     void numbers_do_not_follow_the_locale() {
