@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine_words.h"
 
+#include "format.h"
+
 #include <QCoreApplication>
 #include <QRegularExpression>
 #include <array>
@@ -139,14 +141,24 @@ QRegularExpression pattern_of(const char* text) {
     return QRegularExpression(pattern + QLatin1Char('$'), QRegularExpression::DotMatchesEverythingOption);
 }
 
+/// Numbers of images as the window writes them; what stands in quotes or brackets is a name.
+QString as_shown(const QString& captured, const QString& before) {
+    static const QRegularExpression number(QStringLiteral("^[0-9]{1,15}$")), name(QStringLiteral("['\"“(（]$"));
+    if (!number.match(captured).hasMatch() || name.match(before).hasMatch())
+        return captured;
+    return format_count(captured.toDouble());
+}
+
 /// In one pass: what was captured may have a %1 in it.
-QString filled(const QString& words, const QRegularExpressionMatch& captured) {
+QString filled(const QString& words, const QRegularExpressionMatch& captured, bool counts) {
     QString text;
     qsizetype at = 0;
     static const QRegularExpression place(QStringLiteral("%([1-9])"));
     for (auto places = place.globalMatch(words); places.hasNext();) {
         const auto here = places.next();
-        text += words.mid(at, here.capturedStart() - at) + captured.captured(here.captured(1).toInt());
+        text += words.mid(at, here.capturedStart() - at);
+        const QString part = captured.captured(here.captured(1).toInt());
+        text += counts ? as_shown(part, text) : part;
         at = here.capturedEnd();
     }
     return text + words.mid(at);
@@ -167,7 +179,8 @@ QString engine_words(const QString& text) {
     }();
     for (const Sentence& sentence : sentences)
         if (const auto match = sentence.pattern.match(text); match.hasMatch())
-            return filled(QCoreApplication::translate("espalier::engine", sentence.text), match);
+            return filled(QCoreApplication::translate("espalier::engine", sentence.text), match,
+                          QLatin1String(sentence.text).contains(QLatin1String("image")));
     return text;
 }
 

@@ -243,7 +243,7 @@ private slots:
         const auto* says = driver.find<QLabel>(QStringLiteral("sentence-batch"));
         auto* batch = driver.find<QLineEdit>(QStringLiteral("field-batch"));
         const QString rest =
-            QStringLiteral("4000 images in batches of 64 leave 32 over. The last batch of each epoch has 32.");
+            QStringLiteral("4,000 images in batches of 64 leave 32 over. The last batch of each epoch has 32.");
         QTRY_COMPARE(says->text(), rest);
         QVERIFY(says->isVisible());
         QCOMPARE(batch->accessibleDescription(), rest);

@@ -155,6 +155,15 @@ private slots:
         QVERIFY(engine_words({}).isEmpty());
     }
 
+    /// Of images alone: what a folder, a class or a run is called is no number.
+    void numbers_of_the_engine_are_grouped() {
+        QCOMPARE(engine_words(QStringLiteral("Of a single colour throughout: 12345 images.")),
+                 QStringLiteral("Of a single colour throughout: 12,345 images."));
+        for (const auto* text : {"The class '12345' has no training image: it can never be learned.",
+                                 "The folder '12345' lies beside 'train' and was passed over."})
+            QCOMPARE(engine_words(QLatin1String(text)), QLatin1String(text));
+    }
+
     void the_first_language_that_is_spoken_counts() {
         const auto spoken = [](const QString& wanted) { return spoken_of(wanted.split(QLatin1Char(' '))); };
         QCOMPARE(spoken(QStringLiteral("zh-Hans-CN zh en-US")), Language::chinese);
