@@ -443,7 +443,8 @@ void ResultsView::choose_image() {
     dialog->setObjectName(QStringLiteral("chooseImageFile"));
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters(
-        {tr("Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm)"), tr("All files (*)")});
+        {tr("Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm *.heic *.heif *.avif *.jxl)"),
+         tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, this, &ResultsView::predict);
     dialog->open();
 }

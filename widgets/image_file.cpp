@@ -75,7 +75,9 @@ QImage turned(const QImage& image, int orientation) {
 } // namespace
 
 bool is_image_name(const QString& file) {
-    return QImageReader::supportedImageFormats().contains(QFileInfo(file).suffix().toLower().toLatin1());
+    static const QList<QByteArray> of_others{"webp", "tif", "tiff", "heic", "heif", "avif", "jxl"};
+    const QByteArray ending = QFileInfo(file).suffix().toLower().toLatin1();
+    return QImageReader::supportedImageFormats().contains(ending) || of_others.contains(ending);
 }
 
 QImage read_image(const QString& file, int side, QString* problem) {

@@ -6,7 +6,8 @@
 
 namespace espalier {
 
-/// Whether a file is an image by its name's ending; it is not read.
+/// Whether a file is an image by its name's ending; it is not read. Also of a kind that Qt here cannot read: another
+/// machine's engine may, and any engine says what to do.
 [[nodiscard]] bool is_image_name(const QString& file);
 
 /// The image, known by its content, upright as its EXIF says, and scaled down to at most `side` pixels, while it is

@@ -136,6 +136,8 @@ std::string likely_content(std::span<const std::uint8_t> bytes) {
                "qt6-image-formats-plugins)";
     if (text.substr(std::min<std::size_t>(4, text.size())).starts_with("ftyp"))
         return "it is a HEIC, AVIF or video file; save it as JPEG or PNG";
+    if (text.starts_with("\xff\x0a") || text.substr(std::min<std::size_t>(4, text.size())).starts_with("JXL "))
+        return "it is a JPEG XL image; save it as JPEG or PNG";
     if (text.starts_with("%PDF"))
         return "it is a PDF document";
     if (text.starts_with("\x89PNG") || text.starts_with("\xff\xd8\xff"))

@@ -203,8 +203,9 @@ std::string lower_ascii(std::string text) {
 }
 
 bool has_image_name(const fs::path& path) {
-    static const std::set<std::string> ends{".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".bmp", ".gif",
-                                            ".webp", ".tif",  ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm"};
+    static const std::set<std::string> ends{".jpg", ".jpeg", ".jpe",  ".jfif", ".png",  ".bmp",
+                                            ".gif", ".webp", ".tif",  ".tiff", ".ppm",  ".pgm",
+                                            ".pbm", ".pnm",  ".heic", ".heif", ".avif", ".jxl"};
     return ends.contains(lower_ascii(path.extension().string()));
 }
 

@@ -56,7 +56,8 @@ using ClassLabels = std::map<std::string, std::int32_t, NaturalLess>;
 /// With A to Z made small, whatever the locale says of other letters.
 [[nodiscard]] std::string lower_ascii(std::string text);
 
-/// Whether the name ends like that of an image file that the decoder may know.
+/// Whether the name ends like that of an image of pixels. Not all of them can be read everywhere (HEIC, say): one that
+/// cannot is a bad file with a reason, and not passed over.
 [[nodiscard]] bool has_image_name(const std::filesystem::path& path);
 
 } // namespace espalier

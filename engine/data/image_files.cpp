@@ -245,8 +245,12 @@ std::shared_ptr<const Dataset> decode_all(DatasetInfo info, FileListing listing,
 } // namespace
 
 std::shared_ptr<const Dataset> open_image_files(DatasetInfo info, FileListing listing, const OpenOptions& options) {
-    if (listing.of(Part::train).empty())
-        throw DataError("The data set '" + info.spec + "' has no training images.");
+    if (listing.of(Part::train).empty()) {
+        std::string text = "The data set '" + info.spec + "' has no training images.";
+        for (const auto& remark : listing.remarks) // what was passed over is what a person takes for images
+            text += ' ' + remark;
+        throw DataError(text);
+    }
     info.classes = listing.classes;
     if (options.image)
         info.image = {channels, options.image->height, options.image->width};

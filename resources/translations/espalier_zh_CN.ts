@@ -2451,8 +2451,8 @@ A click offers to take it back.</source>
         <translation>%1 被判为 %2：%3 张图像</translation>
     </message>
     <message>
-        <source>Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm)</source>
-        <translation>图像 (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm)</translation>
+        <source>Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm *.heic *.heif *.avif *.jxl)</source>
+        <translation>图像 (*.png *.jpg *.jpeg *.bmp *.gif *.webp *.tif *.tiff *.ppm *.pgm *.heic *.heif *.avif *.jxl)</translation>
     </message>
     <message>
         <source>All files (*)</source>

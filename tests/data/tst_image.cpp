@@ -353,6 +353,8 @@ private Q_SLOTS:
         QVERIFY(has(told("PK\3\4 and so on and so on"), "ZIP"));
         QVERIFY(has(told("version https://git-lfs.github.com/spec/v1"), "Git LFS"));
         QVERIFY(has(told(std::string("\0\0\0\x1c", 4) + "ftypheic and so on"), "save it as JPEG or PNG"));
+        QVERIFY(has(told("\xff\x0a and so on, of JPEG XL"), "is a JPEG XL image"));
+        QVERIFY(has(told(std::string("\0\0\0\x0c", 4) + "JXL \r\n and so on"), "is a JPEG XL image"));
         QVERIFY(has(told("RIFF\x10\x10\x10\x10WEBPVP8 "), "WebP") || has(told("RIFF\x10\x10\x10\x10WEBPVP8 "), "WEBP"));
         QVERIFY(has(told("abc"), "it has 3 bytes only"));
         for (const char* format : {"BMP", "GIF", "JPEG", "PNG"})

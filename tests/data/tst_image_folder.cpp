@@ -193,6 +193,31 @@ private Q_SLOTS:
         QVERIFY_THROWS_EXCEPTION(DataError, (void)read(*listed(folder, 8), Part::train, 0));
     }
 
+    /// As telephones and browsers write them; Qt may read them with a plug-in, which a PNG of such a name stands for.
+    void photos_of_formats_that_cannot_be_read_are_bad_files() {
+        for (const std::string end : {".heic", ".HEIF", ".avif", ".jxl", ".webp", ".tif"}) {
+            const PhotoFolder folder;
+            const std::string ftyp = std::string("\0\0\0\x1c", 4) + "ftypheic and so on";
+            folder.write("cat/1" + end, {ftyp.begin(), ftyp.end()});
+            check_dataset_is_there(folder.spec());
+            QVERIFY(has(message_of<DataError>([&] { (void)decoded(folder, 8); }), "save it as JPEG or PNG"));
+            folder.png("cat/2" + end, Qt::red);
+            const auto report = scan_dataset(folder.spec());
+            QCOMPARE(report.total(), std::size_t{1});
+            QCOMPARE(report.bad.size(), std::size_t{1});
+            QVERIFY(has(report.bad[0].reason, "save it as JPEG or PNG"));
+        }
+    }
+
+    void a_set_without_an_image_says_what_was_passed_over() {
+        const PhotoFolder folder;
+        for (const char* file : {"cat/1.cr2", "cat/2.cr2", "dog/3.mov", "dog/.DS_Store"})
+            folder.write(file, {1});
+        const auto refused = message_of<DataError>([&] { (void)listed(folder, 8); });
+        QVERIFY(has(refused, "has no training images. 1 hidden file"));
+        QVERIFY(has(refused, "3 files are no images by their names (.cr2, .mov)"));
+    }
+
     /// A preview shows what there is; only a set of which nothing can be read has none, and says why.
     void bad_files_are_no_end_of_a_preview() {
         const PhotoFolder folder;

@@ -181,6 +181,24 @@ private slots:
         QTRY_COMPARE(data_of(driver), QStringLiteral("folder:") + folder.path());
     }
 
+    /// It may have the plug-in, and else says what to do.
+    void a_photo_that_cannot_be_read_here_is_asked_of_the_engine() {
+        const QTemporaryDir folder;
+        WindowDriver driver(engine);
+        QVERIFY(listed(driver));
+        driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        auto* words = driver.find<QLabel>(QStringLiteral("predictionWords"));
+        for (const char* name : {"boot.heic", "boot.HEIF", "boot.avif", "boot.jxl", "boot.webp", "boot.tiff"}) {
+            make_files(folder.path(), {QLatin1String(name)});
+            for (const char* part : {"runList", "prediction"}) {
+                words->clear();
+                QVERIFY2(driver.drop(folder.filePath(QLatin1String(name)), driver.find(QLatin1String(part))), name);
+                QTRY_VERIFY2(words->isVisible() && words->text().startsWith(QStringLiteral("Ankle boot")), name);
+            }
+        }
+    }
+
     void a_run_without_a_checkpoint_predicts_nothing_yet() {
         const QTemporaryDir folder;
         make_files(folder.path(), {"boot.png"});
