@@ -8,6 +8,7 @@
 #include "json_convert.h"
 #include "refusal.h"
 #include "run_fields.h"
+#include "scan_findings.h"
 #include "toggle_words.h"
 #include "worker/protocol.h"
 
@@ -436,40 +437,7 @@ void ConfigurePage::show_scan(const Json& scan) {
     form_->set_cost(QStringLiteral("class_weights"), imbalance(classes));
     const auto number_of_classes = classes.size();
     data_->set_classes(QString::number(number_of_classes), std::move(classes));
-    std::vector<DataPanel::Finding> findings;
-    const QString width = format_count(protocol::number_at(scan, "width")),
-                  height = format_count(protocol::number_at(scan, "height")),
-                  colour = protocol::number_at(scan, "channels") == 1 ? tr("grey") : tr("colour");
-    findings.push_back(
-        {QStringLiteral("check"), Role::good,
-         images_ == 1
-             ? tr("1 image of %1 × %2, %3").arg(width, height, colour)
-             : tr("%1 images of %2 × %3, %4").arg(format_count(static_cast<double>(images_)), width, height, colour)});
-    if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1) {
-        const auto size = [&](const char* key) {
-            const auto pair = scan.find(key);
-            return pair != scan.end() && pair->is_array() && pair->size() == 2
-                       ? tr("%1 × %2").arg(format_count(protocol::to_double((*pair)[0])),
-                                           format_count(protocol::to_double((*pair)[1])))
-                       : QString();
-        };
-        findings.push_back({QStringLiteral("info"), Role::hint,
-                            tr("%1 different sizes, from %2 to %3; all are scaled to one.")
-                                .arg(format_count(sizes), size("smallest"), size("largest"))});
-    }
-    if (const auto bad = scan.find("bad"); bad != scan.end() && bad->is_array() && !bad->empty()) {
-        const double count = protocol::number_at(scan, "bad_count");
-        QString text = tr("%1 cannot be read:").arg(format_count(std::max(count, static_cast<double>(bad->size()))));
-        for (std::size_t i = 0; i < std::min<std::size_t>(bad->size(), 5); ++i)
-            text += QStringLiteral("\n%1 (%2)").arg(text_at((*bad)[i], "file"), text_at((*bad)[i], "reason"));
-        findings.push_back({QStringLiteral("warning"), Role::attention, text});
-    }
-    if (const auto warnings = scan.find("warnings"); warnings != scan.end() && warnings->is_array())
-        for (const Json& warning : *warnings)
-            if (warning.is_string())
-                findings.push_back(
-                    {QStringLiteral("info"), Role::hint, engine_words(to_qstring(warning.get<std::string>()))});
-    data_->set_findings(findings);
+    data_->set_findings(scan_findings(scan));
 }
 
 void ConfigurePage::show_scan_error(const QString& text) { data_->set_message(text, Role::fault); }

@@ -5,17 +5,19 @@
 #include "icon.h"
 #include "tabular.h"
 
+#include <QBoxLayout>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
-#include <QVBoxLayout>
+#include <QScrollArea>
 #include <algorithm>
 
 namespace espalier {
 
 namespace {
+
+constexpr int least_beside = 440; ///< two cards with lines of some words
 
 QFrame* card(QWidget* parent) {
     auto* frame = new QFrame(parent);
@@ -126,7 +128,8 @@ void ThumbnailStrip::paintEvent(QPaintEvent*) {
 
 DataPanel::DataPanel(QWidget* parent)
     : QWidget(parent), image_card_(card(this)), image_title_(strong({})), images_(new ThumbnailStrip),
-      class_note_(new QLabel), classes_(new ClassBars), findings_(new QWidget) {
+      class_note_(new QLabel), classes_(new ClassBars), findings_(new QWidget),
+      lower_(new QBoxLayout(QBoxLayout::LeftToRight)) {
     auto* image_column = new QVBoxLayout(image_card_);
     image_column->setContentsMargins(12, 10, 12, 12);
     image_column->addWidget(image_title_);
@@ -149,20 +152,35 @@ DataPanel::DataPanel(QWidget* parent)
     auto* scan_column = new QVBoxLayout(scan_card);
     scan_column->setContentsMargins(12, 10, 12, 12);
     scan_column->addWidget(strong(tr("Scan")));
-    scan_column->addWidget(findings_);
-    scan_column->addStretch(1);
     findings_->setLayout(new QGridLayout);
     findings_->layout()->setContentsMargins(0, 0, 0, 0);
+    auto* content = new QWidget;
+    content->setProperty("clear", true);
+    auto* lines = new QVBoxLayout(content);
+    lines->setContentsMargins(0, 0, 8, 0);
+    lines->addWidget(findings_);
+    lines->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setObjectName(QStringLiteral("scanScroll"));
+    scroll->setAccessibleName(tr("Scan"));
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(content);
+    scan_column->addWidget(scroll, 1);
 
-    auto* lower = new QHBoxLayout;
-    lower->setSpacing(8);
-    lower->addWidget(class_card, 6);
-    lower->addWidget(scan_card, 5);
+    lower_->setSpacing(8);
+    lower_->addWidget(class_card, 6);
+    lower_->addWidget(scan_card, 5);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
     column->addWidget(image_card_);
-    column->addLayout(lower, 1);
+    column->addLayout(lower_, 1);
+}
+
+void DataPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    lower_->setDirection(width() < least_beside ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void DataPanel::set_images(const QString& title, std::vector<QImage> images) {

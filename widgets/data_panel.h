@@ -7,6 +7,7 @@
 #include <QImage>
 #include <vector>
 
+class QBoxLayout;
 class QLabel;
 
 namespace espalier {
@@ -19,7 +20,7 @@ public:
     using QWidget::QWidget;
     void set_classes(std::vector<std::pair<QString, qint64>> classes);
     [[nodiscard]] QSize sizeHint() const override { return {280, static_cast<int>(classes_.size()) * 18 + 4}; }
-    [[nodiscard]] QSize minimumSizeHint() const override { return {200, 40}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {120, 40}; }
 
 protected:
     void paintEvent(QPaintEvent*) override;
@@ -45,7 +46,8 @@ private:
     std::vector<QImage> images_;
 };
 
-/// What a data set holds: some of its images, its classes, and what the scan found.
+/// What a data set holds: some of its images, its classes, and what the scan found, beside the classes or, where that
+/// is too narrow, below them.
 class DataPanel : public QWidget {
     Q_OBJECT
 
@@ -61,6 +63,9 @@ public:
     void set_findings(const std::vector<Finding>& findings);
     void set_message(const QString& text, Role role); ///< instead of classes and findings
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     QFrame* image_card_;
     QLabel* image_title_;
@@ -68,6 +73,7 @@ private:
     QLabel* class_note_;
     ClassBars* classes_;
     QWidget* findings_;
+    QBoxLayout* lower_; ///< classes and findings
 };
 
 } // namespace espalier

@@ -735,6 +735,42 @@
         <source>Walk through the line at the bottom, once Tab has reached it</source>
         <translation>用 Tab 到达底部的状态行后，在其中移动</translation>
     </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>另有 %1 个</translation>
+    </message>
+    <message>
+        <source>%1 × %2</source>
+        <translation>%1 × %2</translation>
+    </message>
+    <message>
+        <source>grey</source>
+        <translation>灰度</translation>
+    </message>
+    <message>
+        <source>colour</source>
+        <translation>彩色</translation>
+    </message>
+    <message>
+        <source>1 image of %1 × %2, %3</source>
+        <translation>1 张图像，%1 × %2，%3</translation>
+    </message>
+    <message>
+        <source>%1 images of %2 × %3, %4</source>
+        <translation>%1 张图像，%2 × %3，%4</translation>
+    </message>
+    <message>
+        <source>%1 different sizes, from %2 to %3; all are scaled to one.</source>
+        <translation>有 %1 种尺寸，从 %2 到 %3；全部缩放为同一尺寸。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read:</source>
+        <translation>%1 个文件无法读取：</translation>
+    </message>
+    <message>
+        <source>The same image twice:</source>
+        <translation>同一图像出现两次：</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>
@@ -1118,36 +1154,8 @@
         <translation>正在查看数据… %1 / %2 张图像</translation>
     </message>
     <message>
-        <source>%1 images of %2 × %3, %4</source>
-        <translation>%1 张图像，%2 × %3，%4</translation>
-    </message>
-    <message>
-        <source>grey</source>
-        <translation>灰度</translation>
-    </message>
-    <message>
-        <source>colour</source>
-        <translation>彩色</translation>
-    </message>
-    <message>
-        <source>%1 × %2</source>
-        <translation>%1 × %2</translation>
-    </message>
-    <message>
-        <source>%1 different sizes, from %2 to %3; all are scaled to one.</source>
-        <translation>有 %1 种尺寸，从 %2 到 %3；全部缩放为同一尺寸。</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read:</source>
-        <translation>%1 个文件无法读取：</translation>
-    </message>
-    <message>
         <source>%1 of %2 images</source>
         <translation>%1 / %2 张图像</translation>
-    </message>
-    <message>
-        <source>1 image of %1 × %2, %3</source>
-        <translation>1 张图像，%1 × %2，%3</translation>
     </message>
     <message>
         <source>The engine looks at what was asked for.</source>

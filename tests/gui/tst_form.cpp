@@ -11,6 +11,8 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QStandardItemModel>
 #include <QTemporaryDir>
 
@@ -182,8 +184,28 @@ private slots:
                                [&](const QLabel* label) { return label->isVisible() && label->text().contains(part); });
         };
         QTRY_VERIFY(says(QStringLiteral("12 different sizes, from 640 × 480 to")));
-        QVERIFY(says(QStringLiteral("cannot be read:\ncat/0412.jpg (half a file)")));
-        QVERIFY(says(QStringLiteral("1,200")));
+        QVERIFY(says(QStringLiteral("1,200 cannot be read:\ncat/IMG_10000.heic cannot be read: it is a HEIC")));
+        QVERIFY(says(QStringLiteral("\ncat/IMG_10001.heic: half a file\n")));
+        QVERIFY(says(QStringLiteral("\nand 1,100 more")));
+        QVERIFY(says(QStringLiteral("The same image twice:\ndog/2.jpg = cat/1.jpg")));
+
+        auto* scroll = driver.find<QScrollArea>(QStringLiteral("scanScroll")); // however much it is, all of it is there
+        for (const QSize size : {QSize(960, 600), QSize(1280, 720), QSize(1920, 1080)}) {
+            driver.window->resize(size);
+            QTest::qWait(50); // for the layout
+            QCOMPARE(scroll->widget()->width(), scroll->viewport()->width()); // nothing lies to the right
+            const auto labels = scroll->findChildren<QLabel*>();
+            QVERIFY(labels.size() >= 4);
+            for (const auto* label : labels)
+                QTRY_VERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+            QVERIFY(labels.front()->visibleRegion().boundingRect().height() > 0);
+            auto* bar = scroll->verticalScrollBar();
+            QVERIFY(bar->maximum() > 0);
+            for (int page = 0; page < 1000 && bar->value() < bar->maximum(); ++page)
+                QTest::keyClick(scroll, Qt::Key_PageDown);
+            QCOMPARE(labels.back()->visibleRegion().boundingRect().height(), labels.back()->height());
+            bar->setValue(0);
+        }
     }
 
     /// 200,000 files on a slow disk: the window goes on, and who leaves the form or types another folder waits for

@@ -42,8 +42,9 @@ QString message(WindowDriver& driver) {
 QStringList clipped(const QWidget* window) {
     QStringList found;
     for (const auto* label : window->findChildren<QLabel*>())
-        if (label->isVisible() && !label->wordWrap() && !label->text().isEmpty() &&
-            label->width() < label->sizeHint().width())
+        if (label->isVisible() && !label->text().isEmpty() &&
+            (label->wordWrap() ? label->height() < label->heightForWidth(label->width())
+                               : label->width() < label->sizeHint().width()))
             found.append(label->text());
     for (const auto* button : window->findChildren<QPushButton*>())
         if (button->isVisible() &&

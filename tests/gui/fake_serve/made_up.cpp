@@ -118,8 +118,19 @@ Json scan() {
                                       "look a little better than it is."})}};
 }
 
-Json photos() {
-    return {{"kind", "folder"},
+Json photos(const std::string& data) {
+    const std::string folder = data.substr(data.find(':') + 1);
+    Json bad = Json::array();
+    for (int i = 0; i < 1000; ++i) { // as many as serve names
+        const std::string file = folder + "/cat/IMG_" + std::to_string(10000 + i) + ".heic";
+        bad.push_back({{"file", file},
+                       {"reason", "The image '" + file +
+                                      "' cannot be read: it is a HEIC, AVIF or video file; save it as JPEG or PNG. "
+                                      "These formats can be read here: BMP, GIF, JPEG, PNG."}});
+    }
+    bad[1]["reason"] = "half a file";
+    return {{"data", data},
+            {"kind", "folder"},
             {"classes", Json::array({{{"name", "cat"}, {"count", 812}}, {{"name", "dog"}, {"count", 790}}})},
             {"images", 1602},
             {"width", 4000},
@@ -128,8 +139,9 @@ Json photos() {
             {"sizes", 12},
             {"smallest", {640, 480}},
             {"largest", {4000, 3000}},
-            {"bad", Json::array({{{"file", "cat/0412.jpg"}, {"reason", "half a file"}}})},
+            {"bad", std::move(bad)},
             {"bad_count", 1200},
+            {"repeated", Json::array({{{"file", folder + "/dog/2.jpg"}, {"same_as", folder + "/cat/1.jpg"}}})},
             {"warnings", Json::array()}};
 }
 

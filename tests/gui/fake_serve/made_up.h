@@ -12,7 +12,8 @@ namespace espalier::test {
 [[nodiscard]] Json devices(); ///< as `probe` answers; which ones, Behaviour says
 [[nodiscard]] Json presets();
 [[nodiscard]] Json scan();
-[[nodiscard]] Json photos(); ///< a scan of a folder as people have them: of many sizes, and with a file that is none
+[[nodiscard]] Json photos(const std::string& data); ///< a scan of a folder as people have them: of many sizes, and with
+                                                    ///< files that cannot be read
 [[nodiscard]] Json plan(const Json& config);
 [[nodiscard]] Json quick_part(Json plan);    ///< what the fit check knows at once
 [[nodiscard]] std::vector<Json> long_past(); ///< all events of a run that went on for weeks

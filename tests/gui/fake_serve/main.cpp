@@ -56,7 +56,7 @@ Json answer(const protocol::Request& request, FakeRuns& runs) {
         const std::string data = protocol::text_at(arguments, "data");
         if (data == "idx:/nowhere")
             throw DataError("There is no folder /nowhere.");
-        Json found = data.starts_with("folder:") ? photos() : scan();
+        Json found = data.starts_with("folder:") ? photos(data) : scan();
         if (behaviour.slow_scan)
             found["warnings"].push_back("Scans under way: " + std::to_string(slow_scans.count()));
         return found;
