@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 namespace espalier {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t images_at_once = 20;
 
 SampleImages random_images(const NetworkSpec& network, std::int64_t count, const std::string& why) {
-    SampleImages images{.count = count, .origin = "random images: " + why};
+    SampleImages images{.count = count, .origin = "random pixels (" + why + ")"};
     images.pixels.resize(static_cast<std::size_t>(count * network.channels * network.height * network.width));
     HashRandom random{1};
     for (auto& pixel : images.pixels)
@@ -58,6 +59,32 @@ std::string text_of(double value) {
     return text.data();
 }
 
+/// One image of each of `most` equal stretches of a part: the first that can be read. Throws the fault of the first
+/// that cannot if there is no other.
+SampleImages images_of(const Dataset& set, Part part, std::int64_t most) {
+    const auto size = set.size(part), stretches = std::min(static_cast<std::size_t>(most), size);
+    const auto bytes = set.image().bytes();
+    SampleImages images{.origin = set.info().spec + " (" + std::string(name_of(part)) + ")"};
+    images.pixels.resize(stretches * bytes);
+    std::optional<DataError> fault;
+    for (std::size_t stretch = 0; stretch < stretches; ++stretch)
+        for (auto i = stretch * size / stretches; i < (stretch + 1) * size / stretches; ++i) {
+            try {
+                set.read(part, i,
+                         std::span(images.pixels).subspan(static_cast<std::size_t>(images.count) * bytes, bytes));
+                ++images.count;
+                break;
+            } catch (const DataError& error) { // a bad file, which training left out as well
+                if (!fault)
+                    fault = error;
+            }
+        }
+    if (images.count == 0 && fault)
+        throw *fault;
+    images.pixels.resize(static_cast<std::size_t>(images.count) * bytes);
+    return images;
+}
+
 } // namespace
 
 SampleImages sample_images(const std::string& data, const NetworkSpec& network, std::int64_t most) {
@@ -72,14 +99,7 @@ SampleImages sample_images(const std::string& data, const NetworkSpec& network, 
         for (const auto candidate : {Part::test, Part::validation, Part::train})
             if (set->size(part) == 0)
                 part = candidate;
-        const auto size = set->size(part);
-        SampleImages images{.count = std::min(most, static_cast<std::int64_t>(size)),
-                            .origin = data + " (" + std::string(name_of(part)) + ")"};
-        images.pixels.resize(static_cast<std::size_t>(images.count) * shape.bytes());
-        for (std::size_t i = 0; i < static_cast<std::size_t>(images.count); ++i)
-            set->read(part, i * size / static_cast<std::size_t>(images.count),
-                      std::span(images.pixels).subspan(i * shape.bytes(), shape.bytes()));
-        return images;
+        return images_of(*set, part, most);
     } catch (const Error& error) {
         return random_images(network, most, data + " cannot be used. " + error.what());
     }

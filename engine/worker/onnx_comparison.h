@@ -17,8 +17,8 @@ struct SampleImages {
     std::string origin; ///< in words: "builtin (test)", or why they are random
 };
 
-/// At most that many images, spread evenly over the part of `data` that tells most about unseen images. Random ones
-/// where `data` is empty or cannot be used.
+/// At most that many images, spread evenly over the part of `data` that tells most about unseen images; image files
+/// that cannot be read are left out. Random pixels where `data` is empty or no image of it can be used.
 [[nodiscard]] SampleImages sample_images(const std::string& data, const NetworkSpec& network, std::int64_t most);
 
 /// How far probabilities may differ that the engine computes twice in fp32, of the network and of the file: both round

@@ -140,9 +140,41 @@ private Q_SLOTS:
         QCOMPARE(found.pixels.size(), static_cast<std::size_t>(found.count) * 64);
         for (const char* data : {"", "idx:/nowhere", "synthetic:3x8x8,3,60", "no such thing"}) {
             const auto random = sample_images(data, network, 20);
-            QVERIFY2(random.origin.starts_with("random images"), random.origin.c_str());
+            QVERIFY2(random.origin.starts_with("random pixels ("), random.origin.c_str());
             QCOMPARE(random.count, std::int64_t{20});
         }
+    }
+
+    /// Photos as people have them: some can be read by nobody, and training leaves those out as well.
+    void image_files_that_cannot_be_read_are_left_out() {
+        const auto network = NetworkSpec::from_json(spec_of(small, 3, 8, 8));
+        const QTemporaryDir folder;
+        const auto write = [&](int number, bool sound) {
+            QDir(folder.path()).mkpath("cat");
+            QFile file(folder.filePath(QStringLiteral("cat/%1.ppm").arg(number)));
+            const QByteArray pixels(3 * 8 * 8, static_cast<char>(number));
+            return file.open(QIODevice::WriteOnly) &&
+                   file.write(sound ? "P6 8 8 255\n" + pixels : QByteArray("<html>404</html>")) > 0;
+        };
+        const auto data = "folder:" + folder.path().toStdString();
+        for (int i = 0; i < 40; ++i)
+            QVERIFY(write(i, i % 3 != 0)); // the first one, too
+        const auto found = sample_images(data, network, 10);
+        QVERIFY2(found.origin.starts_with(data), found.origin.c_str());
+        QCOMPARE(found.count, std::int64_t{10});
+        QCOMPARE(found.pixels.size(), std::size_t{10 * 3 * 8 * 8});
+        for (std::size_t i = 0; i < 10; ++i) { // of each fourth stretch one, and all of its pixels
+            const int number = found.pixels[i * 192];
+            QVERIFY(number / 4 == int(i) && number % 3 != 0);
+            QCOMPARE(int(found.pixels[i * 192 + 191]), number);
+        }
+        QCOMPARE(sample_images(data, network, 1000).count, std::int64_t{26});
+        for (int i = 0; i < 40; ++i)
+            QVERIFY(write(i, false));
+        const auto random = sample_images(data, network, 10);
+        QVERIFY2(random.origin.starts_with("random pixels (" + data), random.origin.c_str());
+        QVERIFY2(random.origin.find("web page") != std::string::npos, random.origin.c_str());
+        QCOMPARE(random.count, std::int64_t{10});
     }
 
     void another_network_is_noticed() {
