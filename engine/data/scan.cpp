@@ -2,6 +2,7 @@
 #include "data/scan.h"
 
 #include "base/error.h"
+#include "base/text_width.h"
 #include "data/content_hash.h"
 
 #include <algorithm>
@@ -211,16 +212,17 @@ std::string ScanReport::to_text() const {
             text += "  " + std::string(name_of(part)) + ": " + std::to_string(count) + "\n";
     std::size_t widest = 0;
     for (const auto& name : info.classes)
-        widest = std::max(widest, name.size());
+        widest = std::max(widest, text_width(name));
     for (std::size_t i = 0; i < class_counts.size(); ++i) {
-        text += "  " + info.classes[i] + std::string(widest - info.classes[i].size(), ' ');
+        text += "  " + padded(info.classes[i], widest);
         for (const auto part : all_parts)
             if (images[static_cast<std::size_t>(part)] > 0)
                 text += "  " + std::to_string(class_counts[i][static_cast<std::size_t>(part)]);
         text += "\n";
     }
     for (const auto& file : bad)
-        text += "bad: " + file.file + ": " + file.reason + "\n";
+        text +=
+            "bad: " + (file.reason.find(file.file) == std::string::npos ? file.file + ": " : "") + file.reason + "\n";
     for (const auto& one : repeated)
         text += "repeated: " + one.file + " is " + one.same_as + "\n";
     for (const auto& warning : warnings)

@@ -218,6 +218,18 @@ private Q_SLOTS:
         QVERIFY(has(refused, "3 files are no images by their names (.cr2, .mov)"));
     }
 
+    void a_scan_in_a_terminal_stands_in_columns_and_names_a_file_once() {
+        const PhotoFolder folder;
+        for (const char* name : {"Kätzchen/1.png", "Dog/1.png", "猫/1.png"})
+            folder.png(name, QColor(name[0] & 0x7f, 1, 2));
+        folder.write("Dog/bad.jpg", {});
+        const auto text = scan_dataset(folder.spec()).to_text();
+        for (const char* line : {"\n  Dog       1\n", "\n  Kätzchen  1\n", "\n  猫        1\n"})
+            QVERIFY2(has(text, line), text.c_str());
+        QVERIFY2(has(text, "\nbad: The image '" + (folder.path() / "Dog/bad.jpg").string() + "' is empty"),
+                 text.c_str());
+    }
+
     /// A preview shows what there is; only a set of which nothing can be read has none, and says why.
     void bad_files_are_no_end_of_a_preview() {
         const PhotoFolder folder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/text_width.h"
 #include "io/run_folder.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
@@ -33,12 +34,12 @@ void print_columns(const std::vector<std::vector<std::string>>& rows) {
     for (const auto& row : rows)
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths.resize(std::max(widths.size(), i + 1));
-            widths[i] = std::max(widths[i], row[i].size());
+            widths[i] = std::max(widths[i], text_width(row[i]));
         }
     for (const auto& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string gap(widths[i] - row[i].size(), ' ');
+            const std::string gap(widths[i] - text_width(row[i]), ' ');
             line += i == 0 ? row[i] + gap : "  " + gap + row[i];
         }
         print_line(line);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/atomic_file.h"
+#include "base/text_width.h"
 #include "io/exports.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
@@ -8,11 +9,6 @@
 
 namespace espalier::commands {
 namespace {
-
-std::string padded(std::string text, std::size_t width) {
-    text.append(text.size() < width ? width - text.size() : 0, ' ');
-    return text;
-}
 
 void print_table(const std::vector<RunSummary>& runs, const std::filesystem::path& root) {
     if (runs.empty())
