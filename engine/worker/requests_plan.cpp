@@ -119,7 +119,10 @@ Json quick_part(RunSetup& setup, const RunConfig& config) {
     answer.erase("time");
     answer["limit"] = setup.memory_limit;
     answer["warnings"] = setup.warnings;
-    if (auto note = last_batch_note(setup.sets.train.size(), setup.config.batch); !note.empty())
+    auto note = fitted_batch(setup.sets.train.size(), config.batch).note;
+    if (note.empty())
+        note = last_batch_note(setup.sets.train.size(), setup.config.batch);
+    if (!note.empty())
         answer["last_batch"] = std::move(note);
     const auto device = setup.backend->device().memory;
     const auto free = setup.backend->free_memory();

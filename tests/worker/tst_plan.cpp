@@ -80,6 +80,9 @@ private Q_SLOTS:
                  std::string("1200 images in batches of 64 leave 48 over. The last batch of each epoch has 48."));
         QVERIFY(told(109).find("share the images") != std::string::npos); // one is left over
         QCOMPARE(told(40), std::string("nothing"));
+        QCOMPARE(told(1200), std::string("nothing"));
+        QCOMPARE(told(1201), std::string("The batch of 1201 is larger than the training set, so all 1200 images make "
+                                         "one batch."));
     }
 
     void the_largest_batch_fits_and_the_next_one_does_not_data() {
