@@ -204,6 +204,7 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
     if (safe_mode)
         form_->set_value(QStringLiteral("toggles.safe_mode"), true);
     scanned_.clear();
+    scan_ = nullptr;
     plan_error_.clear();
     refusal_.clear();
     starting_ = false;
@@ -229,7 +230,10 @@ void ConfigurePage::edited() {
     const QString data_set = form_->values().value(QStringLiteral("data")).toString();
     if (data_set != scanned_) {
         scanned_ = data_set;
+        scan_ = nullptr;
         emit scan_wanted(data_set);
+    } else if (!scan_.is_null()) {
+        show_findings();
     }
     emit plan_wanted(config());
 }
@@ -437,7 +441,12 @@ void ConfigurePage::show_scan(const Json& scan) {
     form_->set_cost(QStringLiteral("class_weights"), imbalance(classes));
     const auto number_of_classes = classes.size();
     data_->set_classes(QString::number(number_of_classes), std::move(classes));
-    data_->set_findings(scan_findings(scan));
+    scan_ = scan;
+    show_findings();
+}
+
+void ConfigurePage::show_findings() {
+    data_->set_findings(scan_findings(scan_, form_->values().value(QStringLiteral("max_bad_share")).toDouble()));
 }
 
 void ConfigurePage::show_scan_error(const QString& text) { data_->set_message(text, Role::fault); }

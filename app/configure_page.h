@@ -70,12 +70,14 @@ private:
     void show_device_limits();
     void choose_folder();
     void show_costs(const Json& plan);
+    void show_findings();
 
     QString preset_;
     DeviceSummary device_;
     QString backend_ = QStringLiteral("auto"); ///< of new runs
     Json preset_config_ = Json::object();
     QString scanned_;
+    Json scan_; ///< of it; null until it has come
     qint64 images_ = 0;
     QLabel* title_;
     RunForm* form_;

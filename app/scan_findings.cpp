@@ -53,6 +53,13 @@ QString lines_of(const QString& head, const Json& list, std::size_t count, const
     return lines.join(QLatin1Char('\n'));
 }
 
+/// Of image files, some of which can be read; other sets have no bad files that a run could leave out.
+double bad_share(const Json& scan) {
+    const QString kind = text_at(scan, "kind");
+    const double bad = protocol::number_at(scan, "bad_count"), good = protocol::number_at(scan, "images");
+    return (kind == u"folder" || kind == u"csv") && good > 0 ? bad / (bad + good) : 0;
+}
+
 QString size_at(const Json& scan, const char* key) {
     const Json& pair = list_at(scan, key);
     return pair.size() == 2 ? tr("%1 × %2").arg(format_count(protocol::to_double(pair[0])),
@@ -71,12 +78,17 @@ QString images_text(const Json& scan) {
 
 } // namespace
 
-std::vector<DataPanel::Finding> scan_findings(const Json& scan) {
+std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad) {
     std::vector<DataPanel::Finding> findings{{QStringLiteral("check"), Role::good, images_text(scan)}};
     const auto tell = [&](const QString& text) { findings.push_back({QStringLiteral("info"), Role::hint, text}); };
     if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1)
         tell(tr("%1 different sizes, from %2 to %3; all are scaled to one.")
                  .arg(format_count(sizes), size_at(scan, "smallest"), size_at(scan, "largest")));
+    if (const double share = bad_share(scan); share > most_bad)
+        findings.push_back({QStringLiteral("warning"), Role::fault,
+                            tr("%1 of the files cannot be read, more than the %2 with which a run begins. Mend them or "
+                               "take them out, or allow more: Advanced, Share of bad files.")
+                                .arg(format_percent(share), format_percent(most_bad))});
     const QString place = place_of(scan);
     if (const Json& bad = list_at(scan, "bad"); !bad.empty()) {
         const auto count = std::max(bad.size(), static_cast<std::size_t>(protocol::number_at(scan, "bad_count")));

@@ -10,7 +10,8 @@ namespace espalier {
 
 /// What the answer to `scan` says of a data set, for people: how many images of which sizes, each file that cannot be
 /// read with its reason, each image that is there twice, the engine's warnings. Files are named from the data set's
-/// folder on. Of very many bad files or repeated images the first, and how many more there are.
-[[nodiscard]] std::vector<DataPanel::Finding> scan_findings(const Json& scan);
+/// folder on. Of very many bad files or repeated images the first, and how many more there are. `most_bad`: the share
+/// of bad image files with which a run begins (max_bad_share); that there are more is said, too.
+[[nodiscard]] std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad);
 
 } // namespace espalier

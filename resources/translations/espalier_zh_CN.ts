@@ -771,6 +771,18 @@
         <source>The same image twice:</source>
         <translation>同一图像出现两次：</translation>
     </message>
+    <message>
+        <source>Share of bad files</source>
+        <translation>坏文件的比例</translation>
+    </message>
+    <message>
+        <source>So many of the image files may be bad, and are left out; 0.1: every tenth. With more a run is refused</source>
+        <translation>允许有这么多图像文件损坏，训练时略过；0.1 即十分之一。超过则拒绝运行</translation>
+    </message>
+    <message>
+        <source>%1 of the files cannot be read, more than the %2 with which a run begins. Mend them or take them out, or allow more: Advanced, Share of bad files.</source>
+        <translation>%1 的文件无法读取，超过运行所允许的 %2。请修复或移除它们，或在“高级”的“坏文件的比例”中允许更多。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>

@@ -189,10 +189,23 @@ private slots:
         QVERIFY(says(QStringLiteral("\nand 1,100 more")));
         QVERIFY(says(QStringLiteral("The same image twice:\ndog/2.jpg = cat/1.jpg")));
 
+        const QString too_many =
+            QStringLiteral("42.8 % of the files cannot be read, more than the 10.0 %"); // 1,200 of 2,802
+        QVERIFY(says(too_many));
+        QVERIFY(driver.click(QStringLiteral("advanced")));
+        auto* share = driver.find<QLineEdit>(QStringLiteral("field-max_bad_share"));
+        share->selectAll();
+        QTest::keyClicks(share, QStringLiteral("0.5"));
+        QTRY_VERIFY(!says(QStringLiteral("of the files cannot be read, more than")));
+        QVERIFY(says(QStringLiteral("1,200 cannot be read:")));
+        share->selectAll();
+        QTest::keyClicks(share, QStringLiteral("0.1"));
+        QTRY_VERIFY(says(too_many));
+
         auto* scroll = driver.find<QScrollArea>(QStringLiteral("scanScroll")); // however much it is, all of it is there
         for (const QSize size : {QSize(960, 600), QSize(1280, 720), QSize(1920, 1080)}) {
             driver.window->resize(size);
-            QTest::qWait(50); // for the layout
+            QTest::qWait(50);                                                 // for the layout
             QCOMPARE(scroll->widget()->width(), scroll->viewport()->width()); // nothing lies to the right
             const auto labels = scroll->findChildren<QLabel*>();
             QVERIFY(labels.size() >= 4);
