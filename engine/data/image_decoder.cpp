@@ -10,6 +10,7 @@
 #include <QBuffer>
 #include <QImage>
 #include <QImageReader>
+#include <QLoggingCategory>
 #include <QTransform>
 #include <algorithm>
 #include <atomic>
@@ -105,12 +106,15 @@ bool means_damage(const QString& words) {
 }
 
 /// While it lives, what Qt's decoders print in this thread is kept from the user, who would not know of which image it
-/// is. Qt tells of damage nowhere else.
+/// is. Qt tells of damage nowhere else, so they are said whatever the user's rules of logging leave out.
 class DecoderWords {
 public:
     DecoderWords() {
         static std::once_flag once;
-        std::call_once(once, [] { others_ = qInstallMessageHandler(hear); });
+        std::call_once(once, [] {
+            others_ = qInstallMessageHandler(hear);
+            rules_ = QLoggingCategory::installFilter(choose);
+        });
         listening_ = this;
     }
     ~DecoderWords() { listening_ = nullptr; }
@@ -120,9 +124,16 @@ public:
     [[nodiscard]] const QString& damage() const { return damage_; } ///< empty: none
 
 private:
+    static bool is_of_decoders(const char* category) { return QByteArrayView(category).startsWith("qt.gui.imageio"); }
+    static void choose(QLoggingCategory* category) {
+        if (const auto rules = rules_.load()) // not while it is installed: they have been asked by then
+            rules(category);
+        if (is_of_decoders(category->categoryName()))
+            category->setEnabled(QtWarningMsg, true);
+    }
     static void hear(QtMsgType type, const QMessageLogContext& context, const QString& words) {
         const QtMessageHandler others = others_;
-        if (!listening_ || !QByteArrayView(context.category).startsWith("qt.gui.imageio")) {
+        if (!listening_ || !is_of_decoders(context.category)) {
             if (others)
                 others(type, context, words);
         } else if (listening_->damage_.isEmpty() && means_damage(words)) {
@@ -131,6 +142,7 @@ private:
     }
 
     static inline std::atomic<QtMessageHandler> others_ = nullptr;
+    static inline std::atomic<QLoggingCategory::CategoryFilter> rules_ = nullptr;
     static inline thread_local DecoderWords* listening_ = nullptr;
     QString damage_;
 };

@@ -5,6 +5,7 @@
 #include "texts.h"
 
 #include <QImageWriter>
+#include <QLoggingCategory>
 #include <QTest>
 #include <algorithm>
 #include <cmath>
@@ -334,6 +335,19 @@ private Q_SLOTS:
                 if (!progressive) // whose scans may lack some of their bytes
                     QVERIFY2(has(error_of(shorter), "is damaged"), where.c_str());
             }
+        }
+    }
+
+    /// As QT_LOGGING_RULES may have them.
+    void quiet_rules_of_logging_hide_no_damage() {
+        auto marked = jpeg(noise(256, 256), false);
+        marked[marked.size() / 2] = 0xff;
+        marked[marked.size() / 2 + 1] = 0x3a;
+        for (const char* rules : {"*=false", "qt.*=false", "*.warning=false", "qt.gui.imageio*=false"}) {
+            QLoggingCategory::setFilterRules(QString::fromLatin1(rules));
+            const auto error = error_of(marked);
+            QLoggingCategory::setFilterRules({});
+            QVERIFY2(has(error, "is damaged"), rules);
         }
     }
 
