@@ -79,7 +79,10 @@ QString images_text(const Json& scan) {
 } // namespace
 
 std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad) {
-    std::vector<DataPanel::Finding> findings{{QStringLiteral("check"), Role::good, images_text(scan)}};
+    const bool any = protocol::number_at(scan, "images") > 0;
+    std::vector<DataPanel::Finding> findings{
+        any ? DataPanel::Finding{QStringLiteral("check"), Role::good, images_text(scan)}
+            : DataPanel::Finding{QStringLiteral("warning"), Role::fault, tr("No image of it can be used.")}};
     const auto tell = [&](const QString& text) { findings.push_back({QStringLiteral("info"), Role::hint, text}); };
     if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1)
         tell(tr("%1 different sizes, from %2 to %3; all are scaled to one.")

@@ -783,6 +783,10 @@
         <source>%1 of the files cannot be read, more than the %2 with which a run begins. Mend them or take them out, or allow more: Advanced, Share of bad files.</source>
         <translation>%1 的文件无法读取，超过运行所允许的 %2。请修复或移除它们，或在“高级”的“坏文件的比例”中允许更多。</translation>
     </message>
+    <message>
+        <source>No image of it can be used.</source>
+        <translation>其中没有可用的图像。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>

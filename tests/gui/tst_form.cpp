@@ -221,6 +221,22 @@ private slots:
         }
     }
 
+    void a_folder_of_which_nothing_can_be_read_is_no_good_news() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        type_data(driver, QStringLiteral("folder:/unreadable"));
+        const auto* scroll = driver.find<QScrollArea>(QStringLiteral("scanScroll"));
+        const auto words = [&] {
+            QStringList texts;
+            for (const auto* label : scroll->findChildren<QLabel*>())
+                texts.append(label->text());
+            return texts;
+        };
+        QTRY_VERIFY(words().contains(QStringLiteral("No image of it can be used.")));
+        QVERIFY(words().filter(QStringLiteral("0 images")).isEmpty());
+        QVERIFY(!words().filter(QStringLiteral("1,200 cannot be read:")).isEmpty());
+    }
+
     /// 200,000 files on a slow disk: the window goes on, and who leaves the form or types another folder waits for
     /// none.
     void a_scan_that_takes_long_holds_up_nobody() { // the watchdog looks on

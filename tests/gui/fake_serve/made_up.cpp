@@ -132,7 +132,7 @@ Json photos(const std::string& data) {
     return {{"data", data},
             {"kind", "folder"},
             {"classes", Json::array({{{"name", "cat"}, {"count", 812}}, {{"name", "dog"}, {"count", 790}}})},
-            {"images", 1602},
+            {"images", data == "folder:/unreadable" ? 0 : 1602},
             {"width", 4000},
             {"height", 3000},
             {"channels", 3},
