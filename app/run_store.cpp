@@ -60,6 +60,7 @@ RunStore::RunStore(Machine* machine, QObject* parent) : QObject(parent), machine
 void RunStore::change_machine(const QString& id) {
     attached_.clear(); // the connection was theirs
     overviews_.clear();
+    ended_.clear();
     reloading_ = false;
     listed_.invalidate();
     parked_.insert_or_assign(machine_id_, Parked{std::move(runs_), std::move(models_), std::move(loading_), hidden_,
@@ -77,22 +78,30 @@ void RunStore::change_machine(const QString& id) {
 
 void RunStore::reload() {
     reloading_ = true;
+    QSet<QString> ended; // before the list is made, so that it knows of their end
+    for (const auto& [path, model] : models_)
+        if (!attached_.contains(path))
+            ended.insert(path);
     machine_->request("runs", Json::object(),
-                      {[this](const Json& answer) {
+                      {[this, ended](const Json& answer) {
                            reloading_ = false;
                            listed_.start();
-                           runs_.clear();
+                           const std::vector<RunEntry> before = std::exchange(runs_, {});
                            if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
                                for (const Json& item : *list)
-                                   if (item.is_object() && !hidden_.contains(text_at(item, "path")))
+                                   if (item.is_object() && !hidden_.contains(text_at(item, "path"))) {
                                        runs_.push_back(read_entry(item));
+                                       follow(item, ended);
+                                   }
                            for (RunEntry& run : runs_)
                                if (const auto notes = unwritten_.find(run.id); notes != unwritten_.end()) {
                                    run.tags = notes->second.tags;
                                    run.notes = notes->second.text;
                                }
                            update_entries();
-                           emit runs_changed();
+                           if (runs_ != before)
+                               emit runs_changed();
+                           emit listed();
                        },
                        [this](const QString& text, int) {
                            reloading_ = false;
@@ -103,14 +112,31 @@ void RunStore::reload() {
                        {}});
 }
 
-/// Of a run that is not attached to nobody tells how it goes on.
+/// A run that had ended when it was looked at, and went on since in another window or a terminal.
+void RunStore::follow(const Json& item, const QSet<QString>& ended) {
+    const QString path = text_at(item, "path");
+    if (!ended.contains(path) || attached_.contains(path)) {
+        ended_.erase(path);
+        return;
+    }
+    Json now = Json::array();
+    for (const char* key : {"state", "step", "seconds"})
+        now.push_back(item.value(key, Json()));
+    const auto [seen, first] = ended_.try_emplace(path, now);
+    const bool goes_on = espalier::is_active(runs_.back().state) && !is_active(path);
+    if (goes_on || (!first && seen->second != now)) {
+        ended_.erase(path);
+        attach(path); // all its events, from the first on
+    }
+}
+
+/// Of a run that is not attached to nobody tells how it goes on, nor of those that others begin.
 void RunStore::look_again() {
-    constexpr int interval_ms = 2000;
     const auto unseen = [this](const RunEntry& run) {
         return run.state == RunState::queued || (espalier::is_active(run.state) && !attached_.contains(run.id));
     };
-    if (machine_ && machine_->is_connected() && !reloading_ && listed_.isValid() && listed_.hasExpired(interval_ms) &&
-        std::ranges::any_of(runs_, unseen))
+    const int interval_ms = std::ranges::any_of(runs_, unseen) ? 2000 : 10000;
+    if (machine_ && machine_->is_connected() && !reloading_ && listed_.isValid() && listed_.hasExpired(interval_ms))
         reload();
 }
 

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] Machine* machine() const { return machine_; }
     /// Shows another machine's runs. What was opened of the one of before is kept until it is looked at again.
     void change_machine(const QString& id);
-    void reload(); ///< the list; `runs_changed` when it is there. By itself while runs go on that are not attached
+    void reload(); ///< the list; `runs_changed` if it is another one. By itself every few seconds
     [[nodiscard]] const std::vector<RunEntry>& runs() const { return runs_; }
     /// The model of a run. The first time it is attached to: all its events, then the live ones.
     RunModel* open(const QString& path);
@@ -69,6 +69,7 @@ public:
     void update_entries();
 
 signals:
+    void listed(); ///< the list came, another one or the same
     void runs_changed();
     void entry_changed(const RunEntry& entry);
     void started(const QString& path);
@@ -90,6 +91,7 @@ private:
     void end_loading(const QString& path);
     void reattach_all();
     void look_again();
+    void follow(const Json& item, const QSet<QString>& ended);
     void change_entry(const QString& path, const std::function<void(RunEntry&)>& change);
     void write(const char* request, Json arguments, std::function<void()> done);
 
@@ -116,6 +118,7 @@ private:
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
     std::map<QString, bool> loading_;
     std::map<QString, RunOverview> overviews_; ///< of those that are loading
+    std::map<QString, Json> ended_;            ///< of open runs that are not attached: how far the list saw them
     QSet<QString> hidden_;                     ///< deleted, while an older list may still name them
     std::map<QString, Notes> unwritten_;       ///< by a person; an older list must not take their place
     int notes_written_ = 0;

@@ -17,6 +17,8 @@ struct RunEntry {
     QStringList tags;
     QString notes;
     int place = 0; ///< in the queue, from 1; 0: it does not wait
+
+    bool operator==(const RunEntry&) const = default;
 };
 
 } // namespace espalier

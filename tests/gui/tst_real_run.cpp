@@ -345,6 +345,35 @@ private slots:
         QTRY_COMPARE(second.run()->step(), first.run()->step());
         QCOMPARE(second.run()->loss.raw.size(), first.run()->loss.raw.size());
     }
+
+    /// A run that a terminal (or another window) begins, and takes further after its end, is seen in a window that has
+    /// no part in it.
+    void what_others_do_with_runs_is_seen() {
+        const RealRuns runs;
+        WindowDriver driver = open_window();
+        QVERIFY(driver.click(QStringLiteral("preset-quick"), 20000)); // connected, its list is there
+        const auto train = [](const QStringList& arguments) {
+            QProcess process;
+            process.start(QStringLiteral(ESPALIER_TRAIN), arguments);
+            return QTest::qWaitFor([&] { return process.state() == QProcess::NotRunning; }, 60000) &&
+                   process.exitCode() == 0;
+        };
+        QVERIFY(
+            train({QStringLiteral("run"), QStringLiteral("--preset"), QStringLiteral("quick"), QStringLiteral("--data"),
+                   QStringLiteral("synthetic:1x8x8,3,60"), QStringLiteral("--set"), QStringLiteral("epochs=2")}));
+        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
+        QTRY_COMPARE_WITH_TIMEOUT(list->count(), 1, 30000);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(driver.wait_for_state(RunState::finished, 20000));
+        const std::int64_t step = driver.run()->step();
+        QVERIFY(step > 0);
+        QTest::qWait(12000); // it is looked at for a while
+        QCOMPARE(driver.run()->step(), step);
+        QVERIFY(train(
+            {QStringLiteral("resume"), driver.run()->path(), QStringLiteral("--set"), QStringLiteral("epochs=5")}));
+        QTRY_VERIFY_WITH_TIMEOUT(driver.run()->step() > step && driver.run()->state() == RunState::finished, 30000);
+        QTRY_COMPARE(static_cast<std::int64_t>(driver.run()->loss.raw.size()), driver.run()->step());
+    }
 };
 
 int main(int argc, char** argv) {

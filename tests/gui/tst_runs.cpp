@@ -265,7 +265,7 @@ private slots:
         const QString path = QStringLiteral("/fake/runs/quick-1");
         QStringList seen;
         QList<bool> on_their_way;
-        connect(store, &RunStore::runs_changed, this, [&] {
+        connect(store, &RunStore::listed, this, [&] {
             seen.append(store->entry(path)->notes);
             on_their_way.append(store->is_writing());
         });
