@@ -49,6 +49,7 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
     table_->verticalHeader()->setDefaultSectionSize(row_height);
     table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle); // names often begin alike
     table_->horizontalHeader()->setMinimumSectionSize(96);
     table_->setWordWrap(false);
     auto* card = new QFrame;

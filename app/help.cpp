@@ -56,6 +56,7 @@ void show_keys(const QMenu& menu, QWidget* window) {
     lines.emplace_back(QStringLiteral("+ − ← → Home"), tr("Zoom, move and fit a plot or network that has the focus"));
     lines.emplace_back(QStringLiteral("Shift+← →"), tr("Move the crosshair of a plot"));
     lines.emplace_back(QStringLiteral("Ctrl+← →"), tr("Go to the marker before or behind it, Enter: take it back"));
+    lines.emplace_back(QStringLiteral("← →"), tr("Go from phase to phase and event to event of the timeline"));
     lines.emplace_back(QStringLiteral("← →"), tr("Walk through the line at the bottom, once Tab has reached it"));
     lines.emplace_back(QStringLiteral("Ctrl+S, Ctrl+C"), tr("Sort a table by the column of the cell, copy its rows"));
     QString html = QStringLiteral("<table cellspacing='0'>");

@@ -6,6 +6,7 @@
 #include "tabular.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -13,10 +14,19 @@
 
 namespace espalier {
 
+namespace {
+
+QString story_of(const TimelinePhase& phase) {
+    return Timeline::tr("%1: steps %2 to %3").arg(phase.name, format_count(phase.begin + 1), format_count(phase.end));
+}
+
+} // namespace
+
 Timeline::Timeline(QWidget* parent) : QFrame(parent) {
     setProperty("card", true);
     setFixedHeight(40);
     setAccessibleName(tr("Timeline"));
+    setFocusPolicy(Qt::TabFocus);
 }
 
 void Timeline::set_content(const std::vector<TimelinePhase>& phases, const std::vector<PlotMarker>& markers) {
@@ -102,11 +112,52 @@ void Timeline::paintEvent(QPaintEvent* event) {
         painter.setPen(QPen(theme.color(marker.role), 2));
         painter.drawLine(QPointF(at, room.top() - 3), QPointF(at, room.bottom() + 3));
     }
+    if (const auto all = stops(); hasFocus() && stop_ && *stop_ < all.size()) {
+        painter.setPen(QPen(theme.color(Role::text), 2));
+        painter.drawLine(QPointF(all[*stop_].at, room.top() - 8), QPointF(all[*stop_].at, room.bottom() + 8));
+    }
     painter.setPen(theme.color(Role::secondary));
     const QRect words(static_cast<int>(room.right()) + 24, 0, width() - 13 - static_cast<int>(room.right()) - 24,
                       height());
     draw_tabular(painter, words, Qt::AlignRight | Qt::AlignVCenter,
                  painter.fontMetrics().elidedText(story_, Qt::ElideRight, words.width()));
+}
+
+std::vector<Timeline::Stop> Timeline::stops() const {
+    std::vector<Stop> all;
+    const QRectF room = bar();
+    for (const TimelinePhase& phase : phases_)
+        if (column(phase.end) >= room.left() && column(phase.begin) <= room.right())
+            all.push_back({std::max(room.left(), column(phase.begin)), story_of(phase)});
+    for (const PlotMarker& marker : markers_)
+        if (is_in_view(marker))
+            all.push_back({column(marker.position), marker.story});
+    std::ranges::stable_sort(all, {}, &Stop::at);
+    return all;
+}
+
+void Timeline::keyPressEvent(QKeyEvent* event) {
+    const bool left = event->key() == Qt::Key_Left, right = event->key() == Qt::Key_Right;
+    const auto all = stops();
+    if ((!left && !right) || event->modifiers() != Qt::NoModifier || all.empty())
+        return QFrame::keyPressEvent(event);
+    if (!stop_)
+        stop_ = left ? all.size() - 1 : 0;
+    else if (left)
+        stop_ = *stop_ > 0 ? std::min(*stop_, all.size()) - 1 : 0;
+    else
+        stop_ = std::min(*stop_ + 1, all.size() - 1);
+    const Stop& stop = all[*stop_];
+    setAccessibleDescription(stop.story);
+    QToolTip::showText(mapToGlobal(QPoint(static_cast<int>(stop.at), height())), stop.story, this);
+    update();
+}
+
+void Timeline::focusOutEvent(QFocusEvent* event) {
+    stop_.reset();
+    setAccessibleDescription(story_);
+    QToolTip::hideText();
+    QFrame::focusOutEvent(event);
 }
 
 bool Timeline::event(QEvent* event) {
@@ -123,7 +174,7 @@ bool Timeline::event(QEvent* event) {
     for (const TimelinePhase& phase : phases_)
         if (story.isEmpty() && bar().contains(help->pos()) && help->x() >= column(phase.begin) &&
             help->x() <= column(phase.end))
-            story = tr("%1: steps %2 to %3").arg(phase.name, format_count(phase.begin + 1), format_count(phase.end));
+            story = story_of(phase);
     if (story.isEmpty())
         QToolTip::hideText();
     else

@@ -5,6 +5,8 @@
 #include "step_clock.h"
 
 #include <QFrame>
+#include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,7 @@ struct TimelinePhase {
 };
 
 /// What of the run is in view as one bar: its phases, and the checkpoints and events on them, along the same axis as
-/// the plots.
+/// the plots. The mouse and the arrow keys are told their stories.
 class Timeline : public QFrame {
     Q_OBJECT
 
@@ -37,9 +39,16 @@ public:
 protected:
     void paintEvent(QPaintEvent* event) override;
     bool event(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
+    struct Stop {
+        double at = 0; ///< pixels
+        QString story;
+    };
     [[nodiscard]] bool is_in_view(const PlotMarker& marker) const;
+    [[nodiscard]] std::vector<Stop> stops() const; ///< beginnings of phases, and markers, from left to right
 
     std::vector<TimelinePhase> phases_;
     std::vector<PlotMarker> markers_;
@@ -47,6 +56,7 @@ private:
     AxisKind kind_ = AxisKind::step;
     std::pair<double, double> range_{0, 1};
     QString story_;
+    std::optional<std::size_t> stop_; ///< where the arrow keys are
 };
 
 } // namespace espalier

@@ -787,6 +787,10 @@
         <source>No image of it can be used.</source>
         <translation>其中没有可用的图像。</translation>
     </message>
+    <message>
+        <source>Go from phase to phase and event to event of the timeline</source>
+        <translation>在时间线上逐个查看阶段和事件</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>

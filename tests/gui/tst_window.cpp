@@ -137,6 +137,46 @@ private slots:
         }
     }
 
+    /// What the mouse is told on the timeline, keys are told, too: of each phase and each event in view.
+    void the_timeline_tells_its_stories_to_keys() {
+        Timeline timeline;
+        timeline.resize(900, 40);
+        timeline.set_content(
+            {{0, 50, Role::series2, QStringLiteral("warm-up")}, {50, 100, Role::series1, QStringLiteral("training")}},
+            {PlotMarker{.position = 20, .story = QStringLiteral("first")},
+             PlotMarker{.position = 80, .story = QStringLiteral("second")},
+             PlotMarker{.position = 300, .story = QStringLiteral("not in view")}});
+        timeline.set_view(nullptr, AxisKind::step, {0, 100});
+        timeline.set_story(QStringLiteral("the newest"));
+        timeline.show();
+        timeline.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&timeline));
+        timeline.setFocus(Qt::TabFocusReason);
+        const QStringList stories{QStringLiteral("warm-up: steps 1 to 50"), QStringLiteral("first"),
+                                  QStringLiteral("training: steps 51 to 100"), QStringLiteral("second")};
+        for (const QString& story : stories) {
+            QTest::keyClick(&timeline, Qt::Key_Right);
+            QCOMPARE(timeline.accessibleDescription(), story);
+            QTRY_COMPARE(QToolTip::text(), story);
+        }
+        QTest::keyClick(&timeline, Qt::Key_Right); // there is none behind the last
+        QCOMPARE(timeline.accessibleDescription(), stories.back());
+        for (int i = 2; i >= 0; --i) {
+            QTest::keyClick(&timeline, Qt::Key_Left);
+            QCOMPARE(timeline.accessibleDescription(), stories[i]);
+        }
+        timeline.set_view(nullptr, AxisKind::step, {60, 100}); // zoomed: what is out of view is no stop
+        timeline.clearFocus();
+        QCOMPARE(timeline.accessibleDescription(), QStringLiteral("the newest"));
+        timeline.setFocus(Qt::TabFocusReason);
+        QTest::keyClick(&timeline, Qt::Key_Left);
+        QCOMPARE(timeline.accessibleDescription(), QStringLiteral("second"));
+        QTest::keyClick(&timeline, Qt::Key_Left);
+        QCOMPARE(timeline.accessibleDescription(), stories[2]);
+        QTest::keyClick(&timeline, Qt::Key_Left);
+        QCOMPARE(timeline.accessibleDescription(), stories[2]);
+    }
+
     /// Plots and timeline are one axis: whatever is in view, in any unit.
     void the_timeline_goes_with_the_plots() {
         WindowDriver driver(engine);
