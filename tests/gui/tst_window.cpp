@@ -139,6 +139,7 @@ private slots:
 
     /// What the mouse is told on the timeline, keys are told, too: of each phase and each event in view.
     void the_timeline_tells_its_stories_to_keys() {
+        Theme::install(Theme::Mode::light); // no window does it here
         Timeline timeline;
         timeline.resize(900, 40);
         timeline.set_content(
