@@ -85,6 +85,7 @@ void RunStore::reload() {
     machine_->request("runs", Json::object(),
                       {[this, ended](const Json& answer) {
                            reloading_ = false;
+                           const bool first = !listed_.isValid();
                            listed_.start();
                            const std::vector<RunEntry> before = std::exchange(runs_, {});
                            if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
@@ -99,7 +100,7 @@ void RunStore::reload() {
                                    run.notes = notes->second.text;
                                }
                            update_entries();
-                           if (runs_ != before)
+                           if (first || runs_ != before) // that there is none is told too
                                emit runs_changed();
                            emit listed();
                        },

@@ -78,6 +78,7 @@ RunRail::RunRail(QWidget* parent)
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     list_->setContextMenuPolicy(Qt::CustomContextMenu);
+    empty_->setObjectName(QStringLiteral("noRuns"));
     empty_->setProperty("tone", "hint");
     empty_->setProperty("textSize", "small");
     empty_->setWordWrap(true);

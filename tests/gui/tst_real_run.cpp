@@ -11,6 +11,7 @@
 #include <QDir>
 #include <QDirIterator>
 #include <QInputDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <algorithm>
@@ -102,6 +103,13 @@ class TestRealRun : public WatchedTest {
     Q_OBJECT
 
 private slots:
+    void an_empty_list_says_what_will_stand_there() {
+        const RealRuns runs;
+        WindowDriver driver = open_window();
+        auto* hint = driver.find<QLabel>(QStringLiteral("noRuns"));
+        QTRY_VERIFY_WITH_TIMEOUT(hint->isVisible() && !hint->text().isEmpty(), 20000);
+    }
+
     void a_start_without_its_data_is_told_and_leaves_no_run() {
         const RealRuns runs;
         WindowDriver driver = open_window();
