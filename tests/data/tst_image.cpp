@@ -318,7 +318,7 @@ private Q_SLOTS:
 
     /// Where its data makes no sense libjpeg goes on with grey.
     void a_jpeg_damaged_in_its_middle_is_named() {
-        const auto other = jpeg(noise(64, 64), false);
+        const auto other = jpeg(noise(128, 128), false);
         for (const bool progressive : {false, true}) {
             const auto whole = jpeg(noise(256, 256), progressive);
             QVERIFY(error_of(whole).empty());
