@@ -237,8 +237,9 @@ AnswerChildren::AnswerChildren() : home_(new Home) {
 }
 
 AnswerChildren::~AnswerChildren() {
+    // Waited for: a loop that is told to quit leaves undone what was only queued.
     QMetaObject::invokeMethod(
-        home_, [this] { home_->end(true); }, Qt::QueuedConnection);
+        home_, [this] { home_->end(true); }, Qt::BlockingQueuedConnection);
     thread_.quit();
     thread_.wait();
 }

@@ -220,11 +220,12 @@ private Q_SLOTS:
             const auto out = folder_.filePath("nowhere-to-run");
             const auto refused =
                 run(QStringList{"run"} + tiny + QStringList{"--set", "backend=" + backend, "--out", out});
-            QCOMPARE(refused.code, 2);
+            QVERIFY2(refused.code == 2, refused.errors);
             QVERIFY2(refused.errors.contains(backend.section(':', 0, 0).toUtf8()), refused.errors);
             QVERIFY2(!refused.output.contains("Run folder"), refused.output);
             QVERIFY(!QFile::exists(out));
-            QCOMPARE(run({"resume", kept, "--set", "epochs=2", "--set", "backend=" + backend}).code, 2);
+            const auto resumed = run({"resume", kept, "--set", "epochs=2", "--set", "backend=" + backend});
+            QVERIFY2(resumed.code == 2, resumed.errors);
             QCOMPARE(read(kept + "/config.json"), config);
         }
     }
