@@ -23,7 +23,7 @@ void run_by_library(const Context& context, std::shared_ptr<const cudnn::Plan> p
 
 /// A gradient of a pointwise convolution that strides: of the pixels that it meets, as if they were the whole image, by
 /// the plan for that. `of_input`: the others get zeros behind it; else they are left out before. What the library has
-/// for such a gradient as it is takes up to three times as long.
+/// for such gradients as they are took 1.4 to 2.3 times as long.
 void run_by_library_sliced(const Context& context, std::shared_ptr<const cudnn::Plan> plan, ConvolutionPlaces places,
                            bool of_input, const ShiftedSlice& slice, Lowered& lowered);
 
