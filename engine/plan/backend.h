@@ -65,6 +65,7 @@ struct BackendOptions {
 struct Tuning {
     std::size_t known = 0;    ///< problems whose choice an earlier process has left on disk
     std::size_t timed = 0;    ///< problems timed in this one
+    std::size_t in_pairs = 0; ///< of those, beside the other gradient of the same convolution
     std::size_t improved = 0; ///< of those, where another algorithm won than the one in use
     std::size_t open = 0;     ///< problems still planned by the library's guess
     std::size_t skipped = 0;  ///< problems that there was no memory to time

@@ -12,9 +12,9 @@
 namespace espalier {
 
 Json to_json(const Tuning& tuning) {
-    return {{"known", tuning.known},       {"timed", tuning.timed},      {"improved", tuning.improved},
-            {"open", tuning.open},         {"skipped", tuning.skipped},  {"seconds", tuning.seconds},
-            {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
+    return {{"known", tuning.known},       {"timed", tuning.timed},       {"in_pairs", tuning.in_pairs},
+            {"improved", tuning.improved}, {"open", tuning.open},         {"skipped", tuning.skipped},
+            {"seconds", tuning.seconds},   {"rejected", tuning.rejected}, {"warnings", tuning.warnings}};
 }
 
 namespace {

@@ -172,6 +172,26 @@ private Q_SLOTS:
         QVERIFY(plan.launched_as_one());
     }
 
+    /// A step runs the two gradients of a convolution side by side. In strict fp32 each of them fills the card alone.
+    void the_second_gradient_is_timed_beside_the_first_data() {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<bool>("tf32");
+        QTest::addColumn<std::size_t>("in_pairs");
+        QTest::newRow("fp32") << static_cast<int>(DType::f32) << false << std::size_t{0};
+        QTest::newRow("tf32") << static_cast<int>(DType::f32) << true << std::size_t{3};
+        QTest::newRow("fp16") << static_cast<int>(DType::f16) << false << std::size_t{3};
+    }
+    void the_second_gradient_is_timed_beside_the_first() {
+        QFETCH(int, type);
+        QFETCH(bool, tf32);
+        const Convolutions network(static_cast<DType>(type));
+        const auto backend = make_backend("cuda", {.tf32 = tf32, .tune = true});
+        Session session(*backend, {});
+        (void)session.plan("all", network.graph);
+        tune(*backend);
+        QTEST(backend->tuning().in_pairs, "in_pairs");
+    }
+
     /// The same engines, and set in the same way: without atomic additions that gives the same bits.
     void another_process_finds_it_on_disk() {
         const Convolutions network(DType::f16);

@@ -32,6 +32,8 @@ struct Problem {
     bool deterministic = false;
     bool winograd = true;
 
+    /// Whether no factor of a product may be rounded.
+    [[nodiscard]] bool is_strict() const { return type == DType::f32 && !tf32; }
     /// Everything that decides the plan, but the device and the library's version.
     [[nodiscard]] std::string key() const;
 };

@@ -60,7 +60,7 @@ bool allowed(const Problem& problem, const Notes& notes) {
     // Half products summed in halves lose what mixed precision promises; so does fp32 on tensor cores, unless asked.
     if (notes.reduced)
         return false;
-    return problem.type != DType::f32 || problem.tf32 || !(notes.tensor_cores || notes.rounds_inputs);
+    return !problem.is_strict() || !(notes.tensor_cores || notes.rounds_inputs);
 }
 
 /// The knobs that a configuration sets; those that it leaves alone have the library's values.

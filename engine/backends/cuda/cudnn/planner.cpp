@@ -95,7 +95,7 @@ bool Planner::tune(double seconds) {
 std::optional<Companion> Planner::companion_of(const Problem& problem) const {
     using Direction = Problem::Direction;
     // In strict fp32 either plan fills the card with arithmetic, and timed in pairs slower ones were chosen.
-    if (problem.direction == Direction::forward || (problem.type == DType::f32 && !problem.tf32))
+    if (problem.direction == Direction::forward || problem.is_strict())
         return std::nullopt;
     auto other = problem;
     other.direction =
@@ -119,6 +119,7 @@ void Planner::tune(const Problem& problem) {
         for (const auto& text : contest.rejected)
             tuning_.rejected.push_back(text + " for the convolution " + key);
         ++tuning_.timed;
+        tuning_.in_pairs += contest.in_pairs ? 1 : 0;
         counted_.insert(key);
         if (contest.winner->choice() != plan->choice()) {
             ++tuning_.improved;

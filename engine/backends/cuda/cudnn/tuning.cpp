@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/cudnn/tuning.h"
 
-#include "backends/cuda/device_memory.h"
 #include "backends/cuda/kernels/compare.h"
 #include "backends/cuda/recording.h"
 #include "backends/cuda/timing_contest.h"
@@ -50,10 +49,6 @@ double median(Measure&& measure) {
     return times[2];
 }
 
-std::int64_t count_of(const std::array<std::int64_t, 4>& extents) {
-    return extents[0] * extents[1] * extents[2] * extents[3];
-}
-
 /// Rounding that two right engines may differ by: mean |a - b| / mean |a|.
 double tolerance(const Problem& problem) {
     switch (problem.type) {
@@ -62,85 +57,7 @@ double tolerance(const Problem& problem) {
     case DType::bf16:
         return 1.5e-2;
     default:
-        return problem.tf32 ? 2e-3 : 1e-5;
-    }
-}
-
-/// x, w and y of a problem on the device, with random values.
-class Tensors {
-public:
-    Tensors(const Problem& problem, cudaStream_t stream)
-        : type_(problem.type), counts_{count_of(problem.x), count_of(problem.w), count_of(problem.y)},
-          memory_{DeviceMemory(bytes(0)), DeviceMemory(bytes(1)), DeviceMemory(bytes(2))} {
-        for (std::size_t i = 0; i < 3; ++i)
-            fill_random(memory_[i].data(), type_, counts_[i], static_cast<unsigned>(i + 1), stream);
-    }
-
-    [[nodiscard]] std::int64_t count(std::size_t i) const { return counts_[i]; }
-    [[nodiscard]] std::size_t bytes(std::size_t i) const {
-        return static_cast<std::size_t>(counts_[i]) * size_of(type_);
-    }
-    [[nodiscard]] std::byte* data(std::size_t i) const { return memory_[i].data(); }
-    [[nodiscard]] Execution execution(const std::shared_ptr<const Plan>& plan, std::byte* workspace) const {
-        return {plan, data(0), data(1), data(2), workspace};
-    }
-
-private:
-    DType type_;
-    std::array<std::int64_t, 3> counts_;
-    std::array<DeviceMemory, 3> memory_;
-};
-
-/// A companion on a stream of its own.
-class SideBySide {
-public:
-    SideBySide(const Companion& companion, cudnnHandle_t handle, cudaStream_t main)
-        : handle_(handle), main_(main), tensors_(companion.problem, main), workspace_(companion.plan->workspace()),
-          execution_(tensors_.execution(companion.plan, workspace_.data())) {
-        ESPALIER_CUDA(cudaStreamCreateWithFlags(&side_, cudaStreamNonBlocking));
-    }
-    ~SideBySide() {
-        cudaStreamSynchronize(side_);
-        cudaStreamDestroy(side_);
-    }
-    SideBySide(const SideBySide&) = delete;
-    SideBySide& operator=(const SideBySide&) = delete;
-
-    /// Enqueues what `other` enqueues on the main stream, the companion beside it, and that both are waited for.
-    template <class Call>
-    void run_with(Call&& other) {
-        ESPALIER_CUDA(cudaEventRecord(begin_.get(), main_));
-        ESPALIER_CUDA(cudaStreamWaitEvent(side_, begin_.get(), 0));
-        other();
-        {
-            struct BackToMain {
-                SideBySide& self;
-                ~BackToMain() { cudnnSetStream(self.handle_, self.main_); }
-            } const back{*this};
-            ESPALIER_CUDNN(cudnnSetStream(handle_, side_));
-            execution_.run(handle_);
-        }
-        ESPALIER_CUDA(cudaEventRecord(end_.get(), side_));
-        ESPALIER_CUDA(cudaStreamWaitEvent(main_, end_.get(), 0));
-    }
-
-private:
-    cudnnHandle_t handle_;
-    cudaStream_t main_, side_ = nullptr;
-    Tensors tensors_;
-    DeviceMemory workspace_;
-    Execution execution_;
-    Event begin_, end_;
-};
-
-std::unique_ptr<SideBySide> side_by_side(const std::optional<Companion>& companion, cudnnHandle_t handle,
-                                         cudaStream_t stream) {
-    if (!companion)
-        return nullptr;
-    try {
-        return std::make_unique<SideBySide>(*companion, handle, stream);
-    } catch (const OutOfMemory&) {
-        return nullptr; // the network needs it; the plan is then timed alone
+        return problem.is_strict() ? 1e-5 : 2e-3;
     }
 }
 
@@ -176,6 +93,8 @@ public:
         }
     }
 
+    [[nodiscard]] bool in_pairs() const { return beside_ != nullptr; }
+
     /// Keeps what this plan computes, as what is right.
     void expect(const std::shared_ptr<const Plan>& plan) {
         execution_of(plan).run(handle_);
@@ -201,7 +120,7 @@ private:
     cudnnHandle_t handle_;
     cudaStream_t stream_;
     Timer timer_;
-    Tensors tensors_;
+    RandomTensors tensors_;
     std::size_t output_; ///< which of them is computed
     DeviceMemory expected_, sums_;
     std::unique_ptr<DeviceMemory> workspace_; ///< as large as any plan has needed
@@ -239,7 +158,7 @@ Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess
             return near;
         });
 
-    Contest contest{guess, {}};
+    Contest contest{guess, bench.in_pairs(), {}};
     if (order.empty() || order.front() == 0)
         return contest; // there is nothing to compare with, or nothing faster
     bench.expect(guess);

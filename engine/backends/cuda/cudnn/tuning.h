@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/cudnn/engines.h"
+#include "backends/cuda/cudnn/side_by_side.h"
 
 #include <optional>
 
@@ -10,13 +11,8 @@ namespace espalier::cuda::cudnn {
 /// What came of timing.
 struct Contest {
     std::shared_ptr<const Plan> winner;
+    bool in_pairs = false;             ///< whether a companion ran beside each
     std::vector<std::string> rejected; ///< candidates that were faster, but computed something else
-};
-
-/// What runs at the same time in a network: the other gradient of the same convolution.
-struct Companion {
-    Problem problem;
-    std::shared_ptr<const Plan> plan;
 };
 
 /// The fastest of `guess` and what the engines offer, on random data, as fastest_nearby finds it: together with a

@@ -24,7 +24,7 @@ std::int64_t real_filters(const Lowered& lowered) { return description(lowered.o
 bool lower_first(const Context& c, const Problem& problem, bool relu, Lowered& lowered) {
     constexpr std::int64_t most_channels = 4;
     if (problem.direction != Direction::forward || real_channels(lowered) > most_channels || problem.groups > 1 ||
-        problem.stride[1] != 2 || problem.dilation != Pair{1, 1} || (problem.type == DType::f32 && !problem.tf32))
+        problem.stride[1] != 2 || problem.dilation != Pair{1, 1} || problem.is_strict())
         return false;
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     FirstConvolution first{.type = problem.type,
