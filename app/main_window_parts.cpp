@@ -265,11 +265,8 @@ void MainWindow::connect_runs() {
             update_controls();
         }
     });
-    connect(store_, &RunStore::state_changed, this, [this](const QString& path, RunState, RunState now) {
-        update_controls();
-        if (!is_active(now))
-            notifications_->run_ended(*store_->adopt(path));
-    });
+    connect(store_, &RunStore::state_changed, this, &MainWindow::update_controls);
+    connect(store_, &RunStore::ended, notifications_, &Notifications::run_ended);
 }
 
 } // namespace espalier

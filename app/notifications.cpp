@@ -30,22 +30,22 @@ std::optional<double> Notifications::progress(const RunModel* run) {
     return static_cast<double>(run->step()) / static_cast<double>(run->last_step());
 }
 
-QString Notifications::news(const RunModel& run) {
-    switch (run.state()) {
+QString Notifications::news(const RunEnd& run) {
+    switch (run.state) {
     case RunState::finished:
-        return run.best_accuracy() ? tr("%1 has finished: %2 of the validation images are told right.")
-                                         .arg(run.name(), format_percent(*run.best_accuracy()))
-                                   : tr("%1 has finished.").arg(run.name());
+        return run.best_accuracy ? tr("%1 has finished: %2 of the validation images are told right.")
+                                         .arg(run.name, format_percent(*run.best_accuracy))
+                                   : tr("%1 has finished.").arg(run.name);
     case RunState::failed:
     case RunState::interrupted:
-        return run.reason().isEmpty() ? tr("%1 has ended before its time.").arg(run.name())
-                                      : tr("%1 has failed: %2").arg(run.name(), run.reason());
+        return run.reason.isEmpty() ? tr("%1 has ended before its time.").arg(run.name)
+                                      : tr("%1 has failed: %2").arg(run.name, run.reason);
     default:
         return {};
     }
 }
 
-void Notifications::run_ended(const RunModel& run) {
+void Notifications::run_ended(const RunEnd& run) {
     if (window_->isActiveWindow())
         return;
     QApplication::alert(window_);
@@ -66,7 +66,7 @@ void Notifications::run_ended(const RunModel& run) {
     }
     tray_->show();
     tray_->showMessage(tr("Espalier"), text,
-                       run.state() == RunState::finished ? QSystemTrayIcon::Information : QSystemTrayIcon::Warning);
+                       run.state == RunState::finished ? QSystemTrayIcon::Information : QSystemTrayIcon::Warning);
 }
 
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "run_end.h"
 #include "run_model.h"
 #include "taskbar_progress.h"
 
@@ -19,13 +20,13 @@ public:
     explicit Notifications(QWidget* window);
 
     void set_run(const RunModel* run); ///< that is looked at; none: the program's name alone
-    void run_ended(const RunModel& run);
+    void run_ended(const RunEnd& run);
 
     [[nodiscard]] static QString title(const RunModel* run); ///< "42 % · quick-1 · Espalier"
     /// How far it is, 0 to 1; nothing unless it trains or is paused.
     [[nodiscard]] static std::optional<double> progress(const RunModel* run);
     /// What the desktop shows of an end; empty if it was asked for (a stop) and so is no news.
-    [[nodiscard]] static QString news(const RunModel& run);
+    [[nodiscard]] static QString news(const RunEnd& run);
 
 private:
     QWidget* window_;

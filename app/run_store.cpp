@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_store.h"
 
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 
@@ -93,6 +94,7 @@ void RunStore::reload() {
                                    if (item.is_object() && !hidden_.contains(text_at(item, "path"))) {
                                        runs_.push_back(read_entry(item));
                                        follow(item, ended);
+                                       tell_end(item, before);
                                    }
                            for (RunEntry& run : runs_)
                                if (const auto notes = unwritten_.find(run.id); notes != unwritten_.end()) {
@@ -131,6 +133,22 @@ void RunStore::follow(const Json& item, const QSet<QString>& ended) {
     }
 }
 
+/// Of a run that was never opened here, such as one of the queue, or whose past is still coming in.
+void RunStore::tell_end(const Json& item, const std::vector<RunEntry>& before) {
+    const RunEntry& now = runs_.back();
+    const auto was = std::ranges::find(before, now.id, &RunEntry::id);
+    const bool heard = models_.contains(now.id) && !is_loading(now.id); // it tells of its end itself
+    if (heard || espalier::is_active(now.state) || was == before.end() || !espalier::is_active(was->state))
+        return;
+    const double best = protocol::number_at(item, "best_accuracy", -1);
+    emit ended({now.name, now.state, best >= 0 ? std::optional(best) : std::nullopt,
+                engine_words(text_at(item, "reason"))});
+}
+
+void RunStore::tell_end(const RunModel& run) {
+    emit ended({run.name(), run.state(), run.best_accuracy(), run.reason()});
+}
+
 /// Of a run that is not attached to nobody tells how it goes on, nor of those that others begin.
 void RunStore::look_again() {
     const auto unseen = [this](const RunEntry& run) {
@@ -166,8 +184,11 @@ RunModel* RunStore::adopt(const QString& path) {
                     const RunState was = before;
                     before = now;
                     update_entries();
-                    if (!is_loading(path))
-                        emit state_changed(path, was, now);
+                    if (is_loading(path))
+                        return;
+                    emit state_changed(path, was, now);
+                    if (!espalier::is_active(now))
+                        tell_end(*models_.at(path));
                 });
     }
     return model.get();
@@ -217,8 +238,13 @@ void RunStore::take_progress(const QString& path, const Json& progress) {
 
 void RunStore::end_loading(const QString& path) {
     overviews_.erase(path);
-    if (std::exchange(loading_[path], false))
-        emit loaded(path);
+    if (!std::exchange(loading_[path], false))
+        return;
+    const RunEntry* known = entry(path);
+    const RunModel& run = *models_.at(path);
+    if (known && espalier::is_active(known->state) && !espalier::is_active(run.state()))
+        tell_end(run); // it ended while its past was coming in
+    emit loaded(path);
 }
 
 const RunOverview* RunStore::overview(const QString& path) const {

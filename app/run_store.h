@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine.h"
+#include "run_end.h"
 #include "run_model.h"
 #include "run_overview.h"
 #include "run_rail.h"
@@ -83,6 +84,7 @@ signals:
     void loaded(const QString& path);
     void released(const QString& path); ///< no process holds it any more: it can be resumed
     void state_changed(const QString& path, RunState before, RunState now);
+    void ended(const RunEnd& run); ///< one that trained or waited, opened here or not
     void failed(const QString& text); ///< a request that a person has to hear about
 
 private:
@@ -92,6 +94,8 @@ private:
     void reattach_all();
     void look_again();
     void follow(const Json& item, const QSet<QString>& ended);
+    void tell_end(const RunModel& run);
+    void tell_end(const Json& item, const std::vector<RunEntry>& before);
     void change_entry(const QString& path, const std::function<void(RunEntry&)>& change);
     void write(const char* request, Json arguments, std::function<void()> done);
 

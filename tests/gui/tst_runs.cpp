@@ -134,6 +134,39 @@ private slots:
         QTRY_COMPARE(queue_of(driver), QStringList{QStringLiteral("quick-4")});
     }
 
+    /// Who looks at another program at night hears of every run, opened in this window or not.
+    void the_end_of_every_run_is_told_data() {
+        QTest::addColumn<bool>("opened");
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<RunState>("state");
+        const QStringList sound{QStringLiteral("--pace"), QStringLiteral("200")};
+        const QStringList faulty{QStringLiteral("--pace"), QStringLiteral("200"), QStringLiteral("--fail-at"),
+                                 QStringLiteral("300")};
+        QTest::newRow("finished, never opened") << false << sound << RunState::finished;
+        QTest::newRow("failed, never opened") << false << faulty << RunState::failed;
+        QTest::newRow("finished, opened") << true << sound << RunState::finished;
+        QTest::newRow("failed, opened") << true << faulty << RunState::failed;
+    }
+    void the_end_of_every_run_is_told() {
+        QFETCH(bool, opened);
+        QFETCH(QStringList, arguments);
+        QFETCH(RunState, state);
+        WindowDriver driver(engine, arguments);
+        std::vector<RunEnd> ends;
+        connect(driver.window->runs(), &RunStore::ended, this, [&](const RunEnd& end) { ends.push_back(end); });
+        QVERIFY(queue_one(driver));
+        QTRY_COMPARE(queue_of(driver).size(), 1);
+        if (opened)
+            QVERIFY(driver.click(QStringLiteral("queue-name-quick-3")));
+        auto* row = driver.find(QStringLiteral("queue-name-quick-3"))->parentWidget();
+        QVERIFY(choose(driver, row, {5, 5}, "runBegin"));
+        QTRY_COMPARE_WITH_TIMEOUT(ends.size(), std::size_t{1}, 20000);
+        QCOMPARE(ends[0].name, QStringLiteral("quick-3"));
+        QCOMPARE(ends[0].state, state);
+        QTest::qWait(2500); // the machine's list comes again: it is told once
+        QCOMPARE(ends.size(), std::size_t{1});
+    }
+
     void a_grey_entry_of_a_menu_says_why() {
         WindowDriver driver(engine, {QStringLiteral("--no-restore")});
         QVERIFY(queue_one(driver));

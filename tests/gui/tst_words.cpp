@@ -96,23 +96,17 @@ private slots:
     }
 
     void an_end_is_news_unless_it_was_asked_for() {
-        for (const auto& [phase, reason, word] : {std::tuple{"finished", "", "told right"},
-                                                  {"failed", "out of luck", "out of luck"},
-                                                  {"interrupted", "", "before its time"}}) {
-            RunModel model(QStringLiteral("/runs/quick-1"));
-            SampleRun run;
-            feed_past(model, run, 100);
-            QVERIFY(Notifications::news(model).isEmpty());
-            feed(model, run.phase(phase, reason));
-            const QString news = Notifications::news(model);
-            QVERIFY2(news.startsWith(QStringLiteral("quick-1")) && news.contains(QLatin1String(word)),
-                     qPrintable(news));
-        }
-        RunModel model(QStringLiteral("/runs/quick-1"));
-        SampleRun run;
-        feed_past(model, run, 100);
-        feed(model, run.phase("stopped"));
-        QVERIFY(Notifications::news(model).isEmpty());
+        const auto news = [](RunState state, std::optional<double> best = {}, const QString& reason = {}) {
+            return Notifications::news({QStringLiteral("quick-1"), state, best, reason});
+        };
+        QCOMPARE(news(RunState::finished, 0.867),
+                 QStringLiteral("quick-1 has finished: 86.7 % of the validation images are told right."));
+        QCOMPARE(news(RunState::finished), QStringLiteral("quick-1 has finished."));
+        QCOMPARE(news(RunState::failed, 0.5, QStringLiteral("Out of luck.")),
+                 QStringLiteral("quick-1 has failed: Out of luck."));
+        QCOMPARE(news(RunState::interrupted), QStringLiteral("quick-1 has ended before its time."));
+        for (const RunState state : {RunState::stopped, RunState::running, RunState::paused, RunState::queued})
+            QVERIFY(news(state).isEmpty());
     }
 
     void the_last_checkpoint_is_told_by_its_epoch_and_age() {
