@@ -51,13 +51,12 @@ void RunModel::reset() {
     step_ = 0;
     plan_.reset();
     checkpoint_.reset();
-    best_accuracy_.reset();
-    best_loss_.reset();
-    best_epoch_ = 0;
+    checkpoints_.clear();
+    bests_.clear();
     warnings_ = 0;
-    fallbacks_.clear();
     undo_ = Json::object();
     changes_.clear();
+    resumed_ = false;
     layer_places_.clear();
     ++layers_version_;
     profiled_step_ = 0;
@@ -126,8 +125,11 @@ void RunModel::apply(const RunEvent& event) {
             note(event, tr("The worker started again (start %1)").arg(protocol::number_at(event.fields, "run", 1)),
                  Role::secondary);
         }
-        if (is_end(state_)) // a person has resumed it
+        if (is_end(state_)) { // a person has resumed it
             undo_ = Json::object();
+            resumed_ = true;
+        }
+        std::erase_if(changes_, [](const Fallback& change) { return change.undo.empty(); }); // a worker tells them anew
         set_state(RunState::preparing);
     } else if (event.type == "phase") {
         take_phase(event);
@@ -157,7 +159,7 @@ void RunModel::apply(const RunEvent& event) {
         if (!is_end(state_))
             reason_ = text_at(event.fields, "text");
     } else if (event.type == "superseded") {
-        take_back(static_cast<std::int64_t>(protocol::number_at(event.fields, "from_step")));
+        take_back(event);
     } else if (event.type == "bye") {
         const auto code = static_cast<int>(protocol::number_at(event.fields, "code"));
         const QString why = engine_words(text_at(event.fields, "reason"));
@@ -254,7 +256,19 @@ void RunModel::mark_pause(double until) {
              .arg(format_count(static_cast<double>(step_)), format_clock(std::max(0.0, until - paused_at_)))});
 }
 
-void RunModel::take_back(std::int64_t step) {
+void RunModel::take_back(const RunEvent& event) {
+    const auto step = static_cast<std::int64_t>(protocol::number_at(event.fields, "from_step"));
+    const std::int64_t last = step_;
+    forget_after(step);
+    if (last <= step)
+        return;
+    story_ = tr("Back to step %1: the steps up to %2 are taken anew")
+                 .arg(format_count(static_cast<double>(step)), format_count(static_cast<double>(last)));
+    markers_.push_back({static_cast<double>(step), Role::hint, story_, {}});
+    note(event, story_, Role::secondary);
+}
+
+void RunModel::forget_after(std::int64_t step) {
     loss.truncate_after(step);
     accuracy.truncate_after(step);
     validation_loss.truncate_after(step);
@@ -265,6 +279,9 @@ void RunModel::take_back(std::int64_t step) {
     gflops.truncate_after(step);
     utilisation.truncate_after(step);
     clock.truncate_after(static_cast<double>(step));
+    std::erase_if(bests_, [&](const Best& best) { return best.step > step; });
+    std::erase_if(checkpoints_, [&](const Checkpoint& checkpoint) { return checkpoint.step > step; });
+    checkpoint_ = checkpoints_.empty() ? std::nullopt : std::optional(checkpoints_.back());
     std::erase_if(markers_, [&](const PlotMarker& marker) { return marker.position > static_cast<double>(step); });
     for (TimelinePhase& phase : phases_)
         phase.end = std::min(phase.end, static_cast<double>(step));
@@ -276,6 +293,13 @@ void RunModel::note(const RunEvent& event, const QString& text, Role role) {
     const QString time =
         QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(event.time * 1000)).toString(QStringLiteral("HH:mm:ss"));
     log_.push_back({time, text, role});
+}
+
+QStringList RunModel::fallbacks() const {
+    QStringList words;
+    for (const Fallback& change : changes_)
+        words.append(change.words);
+    return words;
 }
 
 std::int64_t RunModel::last_step() const {
@@ -314,8 +338,8 @@ QString RunModel::detail() const {
     case RunState::paused:
         return tr("Paused · epoch %1").arg(current_epoch());
     case RunState::finished:
-        return best_accuracy_
-                   ? QStringLiteral("%1 · %2").arg(format_percent(*best_accuracy_), format_about(seconds_trained()))
+        return best_accuracy()
+                   ? QStringLiteral("%1 · %2").arg(format_percent(*best_accuracy()), format_about(seconds_trained()))
                    : tr("Finished");
     case RunState::stopped:
     case RunState::failed:

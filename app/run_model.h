@@ -37,6 +37,7 @@ public:
         QString rung, from, to, reason; ///< rung: the toggle, or "batch", "device" ...
         std::int64_t step = 0;
         Json undo = Json::object(); ///< settings with which a resume takes it back; empty: nothing does
+        QString words;              ///< all of it
     };
     struct Plan {
         double parameters = 0, flops = 0, steps_per_epoch = 0;
@@ -82,9 +83,9 @@ public:
     [[nodiscard]] std::optional<double> seconds_left() const;
     [[nodiscard]] double seconds_trained() const { return clock.seconds(); }
     [[nodiscard]] const std::optional<Plan>& plan() const { return plan_; }
-    [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
+    [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; } ///< the newest
     [[nodiscard]] int warnings() const { return warnings_; }
-    [[nodiscard]] const QStringList& fallbacks() const { return fallbacks_; }       ///< in words
+    [[nodiscard]] QStringList fallbacks() const; ///< that are in force, in words
     [[nodiscard]] const std::vector<Fallback>& changes() const { return changes_; } ///< the same
     /// Settings with which a resume takes the fallbacks of the last run through back; empty if none can be.
     [[nodiscard]] const Json& undo() const { return undo_; }
@@ -93,9 +94,9 @@ public:
     [[nodiscard]] int layers_version() const { return layers_version_; }
     [[nodiscard]] std::int64_t profiled_step() const { return profiled_step_; } ///< 0: none has been timed by layers
     [[nodiscard]] double profiled_milliseconds() const { return profiled_milliseconds_; }
-    [[nodiscard]] std::optional<double> best_accuracy() const { return best_accuracy_; }
-    [[nodiscard]] std::int64_t best_epoch() const { return best_epoch_; }
-    [[nodiscard]] std::optional<double> best_loss() const { return best_loss_; }
+    [[nodiscard]] std::optional<double> best_accuracy() const { return best().accuracy; }
+    [[nodiscard]] std::int64_t best_epoch() const { return best().epoch; }
+    [[nodiscard]] std::optional<double> best_loss() const { return best().loss; }
     [[nodiscard]] double images_per_second() const { return images_per_second_; }
     [[nodiscard]] double step_seconds() const { return step_seconds_; }
     [[nodiscard]] const Json& resources() const { return resources_; } ///< the newest event of that name
@@ -128,7 +129,10 @@ private:
     void take_samples(const RunEvent& event);
     void take_sample(std::int64_t at, const Json& fields);
     void mark_pause(double until);
-    void take_back(std::int64_t step);
+    void take_back(const RunEvent& event);
+    void forget_after(std::int64_t step);
+    [[nodiscard]] bool in_force(const Fallback& change) const;
+    void forget_undone();
     void extend_phase(const QString& name, Role role);
     void note(const RunEvent& event, const QString& text, Role role = Role::text);
 
@@ -139,12 +143,18 @@ private:
     std::int64_t step_ = 0;
     std::optional<Plan> plan_;
     std::optional<Checkpoint> checkpoint_;
-    std::optional<double> best_accuracy_, best_loss_;
-    std::int64_t best_epoch_ = 0;
+    std::vector<Checkpoint> checkpoints_; ///< of the steps that count, the newest last
+    struct Best {
+        std::int64_t step = 0; ///< of the evaluation after which it was the best
+        std::optional<double> accuracy, loss;
+        std::int64_t epoch = 0; ///< of the accuracy
+    };
+    [[nodiscard]] Best best() const { return bests_.empty() ? Best() : bests_.back(); }
+    std::vector<Best> bests_; ///< the newest last
     int warnings_ = 0;
-    QStringList fallbacks_;
     Json undo_ = Json::object();
     std::vector<Fallback> changes_;
+    bool resumed_ = false; ///< by a person, who may have taken changes back: the next plan tells
     std::map<QString, std::size_t> layer_places_; ///< in plan_->layers
     int layers_version_ = 0;
     std::int64_t profiled_step_ = 0;

@@ -104,6 +104,8 @@ void RunModel::take_plan(const RunEvent& event) {
     clock.set_steps_per_epoch(plan.steps_per_epoch);
     const bool first = !plan_;
     plan_ = std::move(plan);
+    if (std::exchange(resumed_, false))
+        forget_undone();
     if (first || !protocol::flag_at(fields, "continued"))
         note(event, tr("%1 parameters, batch %2, epochs: %3, steps of each: %4, on %5 (%6)")
                         .arg(format_count(plan_->parameters))
@@ -115,6 +117,28 @@ void RunModel::take_plan(const RunEvent& event) {
         note(event, text, Role::secondary);
 }
 
+bool RunModel::in_force(const Fallback& change) const {
+    if (change.rung == u"batch")
+        return change.to.section(QLatin1Char(','), 0, 0) == QString::number(plan_->batch);
+    if (change.rung == u"cpu")
+        return plan_->backend == change.to;
+    const auto value = plan_->toggles.find(change.rung.toStdString());
+    if (value == plan_->toggles.end())
+        return true;
+    return change.to == (value->is_boolean() ? QString::fromLatin1(value->get<bool>() ? "on" : "off")
+                                             : text_at(plan_->toggles, value.key().c_str()));
+}
+
+/// What a person has taken back with a resume.
+void RunModel::forget_undone() {
+    std::erase_if(changes_, [this](const Fallback& change) { return !in_force(change); });
+    for (PlotMarker& marker : markers_)
+        if (std::ranges::none_of(changes_, [&](const Fallback& change) {
+                return marker.action == QStringLiteral("take_back:") + change.rung;
+            }))
+            marker.action.clear();
+}
+
 void RunModel::take_evaluation(const RunEvent& event) {
     const auto value = static_cast<float>(protocol::number_at(event.fields, "loss", std::nan("")));
     const auto share = static_cast<float>(protocol::number_at(event.fields, "accuracy", std::nan("")));
@@ -122,16 +146,19 @@ void RunModel::take_evaluation(const RunEvent& event) {
     if (text_at(event.fields, "set") != u"test") {
         validation_loss.append(at, value);
         validation_accuracy.append(at, share);
-        if (std::isfinite(value) && (!best_loss_ || value < *best_loss_))
-            best_loss_ = value;
+        Best now = best();
+        now.step = at;
+        if (std::isfinite(value) && (!now.loss || value < *now.loss))
+            now.loss = value;
         const double best = protocol::number_at(event.fields, "best_accuracy", std::nan(""));
         if (std::isfinite(best)) {
-            best_accuracy_ = best;
-            best_epoch_ = static_cast<std::int64_t>(protocol::number_at(event.fields, "best_epoch"));
-        } else if (std::isfinite(share) && (!best_accuracy_ || share > *best_accuracy_)) {
-            best_accuracy_ = share;
-            best_epoch_ = static_cast<std::int64_t>(event.epoch);
+            now.accuracy = best;
+            now.epoch = static_cast<std::int64_t>(protocol::number_at(event.fields, "best_epoch"));
+        } else if (std::isfinite(share) && (!now.accuracy || share > *now.accuracy)) {
+            now.accuracy = share;
+            now.epoch = static_cast<std::int64_t>(event.epoch);
         }
+        bests_.push_back(now);
     }
     const bool best = protocol::flag_at(event.fields, "best");
     const QString sentence = text_at(event.fields, "set") == u"test" ? tr("Epoch %1: test loss %2, accuracy %3")
@@ -143,6 +170,7 @@ void RunModel::take_evaluation(const RunEvent& event) {
 
 void RunModel::take_checkpoint(const RunEvent& event) {
     checkpoint_ = Checkpoint{event.step, event.time, event.epoch, text_at(event.fields, "file")};
+    checkpoints_.push_back(*checkpoint_);
     QStringList kinds;
     if (const auto list = event.fields.find("kinds"); list != event.fields.end() && list->is_array())
         for (const Json& kind : *list)
@@ -196,12 +224,16 @@ void RunModel::take_layers(const RunEvent& event) {
 }
 
 void RunModel::take_fallback(const RunEvent& event) {
+    std::erase_if(changes_, [&](const Fallback& told) { // by an earlier worker
+        return told.rung == text_at(event.fields, "rung") && told.from == text_at(event.fields, "from") &&
+               told.to == text_at(event.fields, "to");
+    });
     changes_.push_back({text_at(event.fields, "rung"), text_at(event.fields, "from"), text_at(event.fields, "to"),
-                        text_at(event.fields, "reason"), step_, object_at(event.fields, "undo")});
-    const Fallback& change = changes_.back();
+                        text_at(event.fields, "reason"), step_, object_at(event.fields, "undo"), {}});
+    Fallback& change = changes_.back();
     story_ = tr("%1: %2 → %3: %4")
                  .arg(toggle_title(change.rung), engine_words(change.from), engine_words(change.to), change.reason);
-    fallbacks_.append(story_);
+    change.words = story_;
     Json all = change.undo; // of two changes of one setting the earlier one's way back counts
     all.merge_patch(undo_);
     undo_ = std::move(all);

@@ -2777,6 +2777,10 @@ A click offers to take it back.</source>
         <translation>从第 %1 步继续</translation>
     </message>
     <message>
+        <source>Back to step %1: the steps up to %2 are taken anew</source>
+        <translation>回到第 %1 步：到第 %2 步为止的各步将重新进行</translation>
+    </message>
+    <message>
         <source>The worker started again (start %1)</source>
         <translation>工作进程已重新启动（第 %1 次启动）</translation>
     </message>

@@ -140,6 +140,80 @@ private slots:
         QVERIFY(std::abs(model.clock.seconds() - before) < 0.5);
     }
 
+    /// What came after the step that a run went back to is its past no more: neither the best result nor a checkpoint.
+    void results_taken_back_count_no_more() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(126));
+        const auto best = model.best_accuracy(), loss = model.best_loss();
+        const auto epoch = model.best_epoch();
+        const auto checkpoint = model.checkpoint()->step;
+        QVERIFY(best && loss && epoch > 0);
+        SampleRun further;
+        const auto past = further.past(400);
+        feed_all(model, {past.begin() + static_cast<std::ptrdiff_t>(run.past(0).size()), past.end()});
+        QVERIFY(*model.best_accuracy() > *best);
+        feed(model, run.phase("stopped"));
+        feed(model, run.hello(2));
+        feed(model, run.event("superseded", {{"from_step", 126}}));
+        QCOMPARE(model.best_accuracy(), best);
+        QCOMPARE(model.best_loss(), loss);
+        QCOMPARE(model.best_epoch(), epoch);
+        QCOMPARE(model.checkpoint()->step, checkpoint);
+        QCOMPARE(model.markers().back().position, 126.0);
+        QVERIFY2(model.markers().back().story.contains(QStringLiteral("400")), qPrintable(model.markers().back().story));
+        QVERIFY(model.log().back().text == model.markers().back().story);
+        feed(model, run.event("superseded", {{"from_step", 0}}));
+        QVERIFY(!model.best_accuracy() && !model.checkpoint());
+    }
+
+    void a_change_that_was_taken_back_is_said_no_more_data() {
+        QTest::addColumn<QString>("rung");
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<bool>("taken_back"); // by the settings that the resumed run's plan tells
+        QTest::newRow("recompute, taken back") << "recompute" << "on" << true;
+        QTest::newRow("recompute, kept") << "recompute" << "off" << false; // as the sample's plan has it
+        QTest::newRow("precision, taken back") << "precision" << "bf16" << true;
+        QTest::newRow("precision, kept") << "precision" << "fp32" << false;
+        QTest::newRow("batch, taken back") << "batch" << "16, 4 of them an update" << true;
+        QTest::newRow("batch, kept") << "batch" << "64, 2 of them an update" << false;
+        QTest::newRow("device, taken back") << "cpu" << "reference" << true;
+        QTest::newRow("device, kept") << "cpu" << "cpu" << false;
+    }
+    void a_change_that_was_taken_back_is_said_no_more() {
+        QFETCH(QString, rung);
+        QFETCH(QString, to);
+        QFETCH(bool, taken_back);
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(100));
+        const Json change = run.fallback(rung.toUtf8(), "as asked", to.toUtf8(), "It had to be.", {{"batch", 128}});
+        feed(model, change);
+        feed(model, change); // another worker says so again
+        QCOMPARE(model.changes().size(), std::size_t{1});
+        feed(model, run.hello(2)); // the supervisor has restarted it: the change stays
+        feed(model, run.plan());
+        QCOMPARE(model.changes().size(), std::size_t{1});
+        feed(model, run.phase("stopped"));
+        feed(model, run.hello(3)); // a person has resumed it
+        feed(model, run.plan());
+        QCOMPARE(model.changes().size(), std::size_t{taken_back ? 0U : 1U});
+        QCOMPARE(model.fallbacks().size(), taken_back ? 0 : 1);
+        const auto offers = std::ranges::count_if(model.markers(), [](const auto& m) { return !m.action.isEmpty(); });
+        QCOMPARE(offers > 0, !taken_back);
+    }
+
+    /// A kernel that stands in for another one is told of by each worker that needs it.
+    void a_change_of_an_earlier_worker_alone_is_said_no_more() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(100));
+        feed(model, run.fallback("kernel", "conv2d", "reference", "It refuses.", Json::object()));
+        QCOMPARE(model.fallbacks().size(), 1);
+        feed(model, run.hello(2));
+        QVERIFY(model.fallbacks().isEmpty());
+    }
+
     void values_that_are_not_numbers_stay() {
         RunModel model(QStringLiteral("r"));
         SampleRun run;
@@ -289,12 +363,12 @@ private slots:
 
     void fallbacks_can_be_taken_back_until_the_run_is_resumed() {
         RunModel model(QStringLiteral("r"));
-        const auto fallback = [&](const Json& undo) {
-            feed(model, {{"type", "fallback"}, {"rung", "batch"}, {"reason", "why"}, {"undo", undo}});
+        const auto fallback = [&](const char* rung, const char* to, const Json& undo) {
+            feed(model, {{"type", "fallback"}, {"rung", rung}, {"to", to}, {"reason", "why"}, {"undo", undo}});
         };
-        fallback({{"batch", 64}, {"accumulation", 1}});
-        fallback({{"batch", 32}, {"accumulation", 2}}); // halved once more
-        fallback({{"toggles", {{"safe_mode", false}}}});
+        fallback("batch", "32, 2 of them an update", {{"batch", 64}, {"accumulation", 1}});
+        fallback("batch", "16, 4 of them an update", {{"batch", 32}, {"accumulation", 2}}); // halved once more
+        fallback("safe_mode", "on", {{"toggles", {{"safe_mode", false}}}});
         feed(model, {{"type", "fallback"}, {"rung", "kernel"}, {"reason", "why"}}); // nothing takes it back
         QCOMPARE(model.undo().at("batch"), Json(64));
         QCOMPARE(model.undo().at("accumulation"), Json(1));
@@ -304,7 +378,7 @@ private slots:
         feed(model, {{"type", "phase"}, {"phase", "stopped"}});
         feed(model, {{"type", "hello"}, {"run", 3}});
         QVERIFY(model.undo().empty());
-        QCOMPARE(model.fallbacks().size(), 4);
+        QCOMPARE(model.fallbacks().size(), 3); // the kernel is told of anew, if it is still so
     }
 
     /// Eight hours of sleep are not part of the pace that tells how long the run will take.
