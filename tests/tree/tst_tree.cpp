@@ -83,6 +83,7 @@ private Q_SLOTS:
     void looks_stand_in_the_theme_alone();
     void numbers_in_texts_are_counted();
     void every_file_names_its_licence();
+    void the_packages_name_every_licence();
     void tests_that_are_named_exist();
 };
 
@@ -200,6 +201,49 @@ void TestTree::every_file_names_its_licence() {
             wrong.append(source.path);
     }
     QVERIFY2(wrong.isEmpty(), qPrintable("No licence, or the wrong one, in the first line of:\n" + wrong.join("\n")));
+}
+
+/// installer/copyright, in Debian's format: the last of its patterns that fits a file says what its first lines say, and
+/// every licence that it names has its text.
+void TestTree::the_packages_name_every_licence() {
+    QFile file(QDir(SOURCE_DIR).filePath("installer/copyright"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QList<std::pair<QRegularExpression, QString>> patterns;
+    QSet<QString> used, texts;
+    for (const auto& paragraph : QString::fromUtf8(file.readAll()).split("\n\n")) {
+        QMap<QString, QString> fields;
+        QString field;
+        for (const auto& line : paragraph.split('\n', Qt::SkipEmptyParts)) {
+            if (!line.startsWith(' '))
+                field = line.section(':', 0, 0);
+            fields[field] += (line.startsWith(' ') ? line : line.section(':', 1)) + '\n';
+        }
+        const auto licence = fields["License"].section('\n', 0, 0).trimmed();
+        for (const auto& pattern : fields["Files"].split(QRegularExpression("\\s+"), Qt::SkipEmptyParts)) {
+            const auto any = QRegularExpression::escape(pattern).replace("\\*", ".*");
+            patterns.append({QRegularExpression(QRegularExpression::anchoredPattern(any)), licence});
+            used.insert(licence);
+        }
+        if (!fields.value("Files").isEmpty())
+            QVERIFY2(!fields["Copyright"].trimmed().isEmpty(), qPrintable(paragraph));
+        else if (fields["License"].count('\n') > 2)
+            texts.insert(licence);
+        static const QRegularExpression named("License: ([A-Za-z0-9.+-]+[A-Za-z0-9+])");
+        for (auto found = named.globalMatch(fields["Comment"]); found.hasNext();)
+            used.insert(found.next().captured(1));
+    }
+    QCOMPARE(texts, used);
+    const QMap<QString, QString> spdx{{"Apache-2.0", "Apache-2.0"}, {"GPL-3+", "GPL-3.0-or-later"}};
+    QStringList wrong;
+    for (const auto& source : sources({"engine", "app", "widgets", "tests"})) {
+        QString licence;
+        for (const auto& [pattern, its] : patterns)
+            if (pattern.match(source.path).hasMatch())
+                licence = its;
+        if (!source.lines.value(0).endsWith("SPDX-License-Identifier: " + spdx[licence]))
+            wrong.append(source.path + " is not under " + licence);
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
 }
 
 /// docs/CONTRIBUTING.md says which test shows what: "tst_idx (labels_out_of_range_are_named, ...)".
