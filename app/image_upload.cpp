@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "image_upload.h"
 
+#include "format.h"
 #include "image_file.h"
 #include "words.h"
 
@@ -34,7 +35,10 @@ ImageUpload read_for_upload(const QString& path) {
         QString problem;
         const QImage image = read_image(path, side, &problem);
         if (image.isNull())
-            return {{}, tr("%1 is no image that can be read: %2").arg(path, problem)};
+            return {{},
+                    tr("%1 has %2: to be sent to another machine it has to be scaled down, and it cannot be read "
+                       "here (%3). Save it as JPEG or PNG.")
+                        .arg(path, format_bytes(static_cast<double>(QFile(path).size())), problem)};
         if (QByteArray bytes = encoded(image); !bytes.isEmpty() && bytes.size() <= ImageUpload::most_bytes)
             return {std::move(bytes), {}};
     }

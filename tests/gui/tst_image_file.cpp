@@ -83,6 +83,34 @@ private slots:
         QVERIFY(!problem.isEmpty());
     }
 
+    /// What cannot be read here is sent as it is where it is small, for the other machine may read it; where it would
+    /// have to be scaled down, that is said, with what to do.
+    void what_cannot_be_read_here_is_sent_or_refused_with_the_reason_data() {
+        QTest::addColumn<QByteArray>("begin");
+        QTest::newRow("HEIC") << QByteArray("\0\0\0\x1c"
+                                            "ftypheic",
+                                            12);
+        QTest::newRow("AVIF") << QByteArray("\0\0\0\x1c"
+                                            "ftypavif",
+                                            12);
+        QTest::newRow("JPEG XL") << QByteArray("\xff\x0a", 2);
+        QTest::newRow("cut off") << QByteArray("\x89PNG\r\n\x1a\n", 8);
+    }
+    void what_cannot_be_read_here_is_sent_or_refused_with_the_reason() {
+        QFETCH(QByteArray, begin);
+        const auto of = [&](qsizetype size) {
+            const QByteArray all = begin.leftJustified(size, '\0');
+            return read_for_upload(file_of(Bytes(all.begin(), all.end())));
+        };
+        const auto small = of(ImageUpload::most_bytes), large = of(ImageUpload::most_bytes + 1);
+        QVERIFY2(small.problem.isEmpty(), qPrintable(small.problem));
+        QVERIFY(small.bytes.startsWith(begin));
+        QVERIFY(large.bytes.isEmpty());
+        QVERIFY2(large.problem.contains(QStringLiteral("has 700 KB")) &&
+                     large.problem.endsWith(QStringLiteral("Save it as JPEG or PNG.")),
+                 qPrintable(large.problem));
+    }
+
 private:
     QString file_of(const Bytes& bytes) {
         QFile file(folder_.filePath(QStringLiteral("photo")));
