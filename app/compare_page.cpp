@@ -5,6 +5,7 @@
 #include "format.h"
 #include "plot_exports.h"
 #include "plot_group.h"
+#include "run_title.h"
 #include "series_tag.h"
 
 #include <QActionGroup>
@@ -172,7 +173,7 @@ void ComparePage::show_legend() {
     for (std::size_t i = 0; i < chips_.size(); ++i) {
         const QString name = runs_->facts(i).name;
         chips_[i]->setIcon(tag_pixmap(static_cast<int>(i) + 1, devicePixelRatioF()));
-        chips_[i]->setText(chips_[i]->fontMetrics().elidedText(name, Qt::ElideMiddle, room));
+        chips_[i]->setText(chips_[i]->fontMetrics().elidedText(run_title(name).in_one_line(), Qt::ElideMiddle, room));
         chips_[i]->setAccessibleName(tr("Run %1: %2").arg(i + 1).arg(name));
         chips_[i]->setToolTip(tr("%1: a click hides its curves or shows them again").arg(name));
     }
@@ -313,11 +314,13 @@ void ComparePage::show_differences() {
     table_->setRowCount(result_rows + static_cast<int>(std::max<std::size_t>(1, differences.size())));
     QStringList heads{QString()};
     for (std::size_t i = 0; i < count; ++i)
-        heads.append(runs_->facts(i).name);
+        heads.append(run_title(runs_->facts(i).name).in_one_line());
     table_->setHorizontalHeaderLabels(heads);
-    for (std::size_t i = 0; i < count; ++i)
-        table_->horizontalHeaderItem(static_cast<int>(i) + 1)
-            ->setIcon(tag_pixmap(static_cast<int>(i) + 1, devicePixelRatioF()));
+    for (std::size_t i = 0; i < count; ++i) {
+        QTableWidgetItem* head = table_->horizontalHeaderItem(static_cast<int>(i) + 1);
+        head->setIcon(tag_pixmap(static_cast<int>(i) + 1, devicePixelRatioF()));
+        head->setToolTip(runs_->facts(i).name);
+    }
     const std::array<QString, result_rows> titles{tr("State"), tr("Best accuracy"), tr("At epoch"), tr("Steps"),
                                                   tr("Time of training")};
     for (int row = 0; row < result_rows; ++row)

@@ -2,6 +2,7 @@
 #include "queue_list.h"
 
 #include "refusal.h"
+#include "run_title.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -121,8 +122,8 @@ QWidget* QueueList::make_row(std::size_t index) {
     name->setObjectName(QStringLiteral("queue-name-%1").arg(run.name));
     name->setToolTip(run.id);
     name->setAccessibleName(tr("%1, place %2 in the queue").arg(run.name).arg(index + 1));
-    name->setText(
-        name->fontMetrics().elidedText(QStringLiteral("%1  %2").arg(index + 1).arg(run.name), Qt::ElideRight, 116));
+    name->setText(name->fontMetrics().elidedText(
+        QStringLiteral("%1  %2").arg(index + 1).arg(run_title(run.name).in_one_line()), Qt::ElideRight, 116));
     auto* up = small_button(QStringLiteral("chevron-up"), tr("%1: earlier").arg(run.name),
                             QStringLiteral("queue-up-%1").arg(run.name));
     auto* down = small_button(QStringLiteral("chevron-down"), tr("%1: later").arg(run.name),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_delegate.h"
 
+#include "run_title.h"
 #include "tabular.h"
 
 #include <QFocusEvent>
@@ -13,8 +14,15 @@ namespace {
 
 constexpr int text_left = 24; ///< of a card: the dot stands before it
 constexpr int height = 53, height_with_tags = 75;
+constexpr int time_gap = 8; ///< between how it stands and when it began
 
 QRect card_of(const QStyleOptionViewItem& option) { return option.rect.adjusted(0, 2, 0, -2); }
+
+/// As many of the parts as there is room for, at least of the first one.
+QString fitted(const QString& detail, const QFontMetrics& metrics, int room) {
+    const QString whole = whole_parts(detail.split(QStringLiteral(" · ")), metrics, room);
+    return whole.isEmpty() ? metrics.elidedText(detail, Qt::ElideRight, room) : whole;
+}
 
 /// As many chips as there is room for; what is left is counted.
 void draw_chips(QPainter& painter, const QRect& rect, const QStringList& tags, Role ground) {
@@ -68,14 +76,21 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     painter->drawEllipse(QPointF(card.left() + 12, card.top() + 24.5), 4, 4);
     const int left = card.left() + text_left;
     const int width = card.right() - left - 6;
+    const RunTitle title = run_title(index.data().toString());
     painter->setPen(theme.color(Role::text));
     painter->setFont(theme.font(TextSize::normal, QFont::DemiBold));
     painter->drawText(QRect(left, card.top() + 7, width, 18), Qt::AlignLeft | Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, width));
+                      painter->fontMetrics().elidedText(title.text, Qt::ElideMiddle, width));
     painter->setPen(theme.color(Role::secondary));
     painter->setFont(theme.font(TextSize::small));
-    draw_tabular(*painter, QRect(left, card.top() + 26, width, 15), Qt::AlignLeft | Qt::AlignVCenter,
-                 painter->fontMetrics().elidedText(index.data(detail_role).toString(), Qt::ElideRight, width));
+    const QRect second_line(left, card.top() + 26, width, 15);
+    int room = width;
+    if (const QString when = title.when(); !when.isEmpty()) {
+        draw_tabular(*painter, second_line, Qt::AlignRight | Qt::AlignVCenter, when);
+        room -= tabular_width(painter->fontMetrics(), when) + time_gap;
+    }
+    draw_tabular(*painter, second_line, Qt::AlignLeft | Qt::AlignVCenter,
+                 fitted(index.data(detail_role).toString(), painter->fontMetrics(), room));
     if (const QStringList tags = index.data(tags_role).toStringList(); !tags.isEmpty())
         draw_chips(*painter, QRect(left, card.top() + 46, width, 17), tags,
                    chosen ? Role::panel : Role::inner_border); // which can hardly be told from the selection

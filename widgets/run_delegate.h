@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-/// Draws a run of the rail: a dot for its state, name, detail, and its tags as chips; its name is edited in place.
+/// Draws a run of the rail: a dot for its state, name (of one that nobody chose: what it trains, and when it began),
+/// detail, and its tags as chips; its name is edited in place.
 class RunDelegate : public QStyledItemDelegate {
     Q_OBJECT
 

@@ -17,6 +17,7 @@ struct RunEntry {
     QStringList tags;
     QString notes;
     int place = 0; ///< in the queue, from 1; 0: it does not wait
+    bool resumable = true; ///< it has a checkpoint, or nothing is known of it
 
     bool operator==(const RunEntry&) const = default;
 };

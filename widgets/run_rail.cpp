@@ -3,6 +3,7 @@
 
 #include "queue_list.h"
 #include "run_delegate.h"
+#include "run_title.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -25,6 +26,17 @@ QString searched(const RunEntry& run) {
     return (QStringList{run.name, run.preset, state_title(run.state), run.notes} + run.tags).join(QLatin1Char('\n'));
 }
 
+/// The whole name, where it is kept, and the notes.
+QString tip(const RunEntry& run) {
+    QStringList lines;
+    if (run.id.section(QLatin1Char('/'), -1) != run.name)
+        lines.append(run.name);
+    lines.append(run.id);
+    if (!run.notes.isEmpty())
+        lines << QString() << run.notes.left(longest_tip);
+    return lines.join(QLatin1Char('\n'));
+}
+
 void fill(QListWidgetItem* item, const RunEntry& run) {
     item->setText(run.name);
     item->setFlags(item->flags() | Qt::ItemIsEditable);
@@ -33,9 +45,11 @@ void fill(QListWidgetItem* item, const RunEntry& run) {
     item->setData(RunDelegate::state_role_id, static_cast<int>(run.state));
     item->setData(RunDelegate::tags_role, run.tags);
     item->setData(RunDelegate::search_role, searched(run));
-    item->setToolTip(run.notes.isEmpty() ? run.id : run.id + QStringLiteral("\n\n") + run.notes.left(longest_tip));
-    item->setData(Qt::AccessibleTextRole,
-                  (QStringList{run.name, state_title(run.state), run.detail} + run.tags).join(QStringLiteral(", ")));
+    item->setToolTip(tip(run));
+    const RunTitle title = run_title(run.name);
+    QStringList spoken{title.text, title.begun(), state_title(run.state), run.detail};
+    spoken.removeAll(QString());
+    item->setData(Qt::AccessibleTextRole, (spoken + run.tags).join(QStringLiteral(", ")));
 }
 
 QListWidgetItem* find_item(const QListWidget* list, const QString& id) {

@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 constexpr QSize track(28, 16);
-constexpr int gap = 8;
+constexpr int switch_gap = 8;
 constexpr int words_inset = 3;
 } // namespace
 
@@ -23,7 +23,7 @@ ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButt
 }
 
 QSize ToggleSwitch::sizeHint() const {
-    const int words = text().isEmpty() ? 0 : words_inset + fontMetrics().horizontalAdvance(text()) + gap;
+    const int words = text().isEmpty() ? 0 : words_inset + fontMetrics().horizontalAdvance(text()) + switch_gap;
     return {words + track.width(), 26};
 }
 
