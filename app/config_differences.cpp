@@ -85,4 +85,18 @@ std::vector<ConfigDifference> config_differences(const std::vector<Json>& config
     return differences;
 }
 
+Json changed_settings(const Json& base, const Json& config) {
+    Flat before, now;
+    flatten(base, {}, before);
+    flatten(config, {}, now);
+    Json changes = Json::object();
+    for (const auto& [path, value] : now) {
+        const auto known = before.find(path);
+        const Json otherwise = known != before.end() ? known->second : to_json(field_defaults().value(path));
+        if (path != u"name" && path != u"preset" && !same(value, otherwise))
+            put_at_path(changes, path, value);
+    }
+    return changes;
+}
+
 } // namespace espalier

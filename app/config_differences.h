@@ -19,4 +19,7 @@ struct ConfigDifference {
 /// default. Names of runs are no difference.
 [[nodiscard]] std::vector<ConfigDifference> config_differences(const std::vector<Json>& configs);
 
+/// What `config` has otherwise than `base`, in the same shape; without its name and its preset's.
+[[nodiscard]] Json changed_settings(const Json& base, const Json& config);
+
 } // namespace espalier

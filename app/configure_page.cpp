@@ -192,7 +192,7 @@ ConfigurePage::ConfigurePage(QWidget* parent)
 
 void ConfigurePage::set_preset(const QString& name, const QString& title, const Json& config, bool safe_mode) {
     preset_ = name;
-    preset_config_ = config;
+    beside_ = Json::object();
     title_->setText(tr("New run: %1").arg(title));
     QMap<QString, QVariant> values = field_defaults();
     for (const FormField& field : run_fields())
@@ -215,9 +215,22 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
     edited();
 }
 
+void ConfigurePage::set_changes(const Json& changes, const QString& title) {
+    title_->setText(title);
+    beside_ = changes;
+    const auto fields = form_->values();
+    for (auto field = fields.begin(); field != fields.end(); ++field)
+        if (const Json value = at_path(changes, field.key()); !value.is_null()) {
+            form_->set_value(field.key(), to_variant(value));
+            remove_at_path(beside_, field.key());
+        }
+    edited();
+}
+
 Json ConfigurePage::config() const {
-    Json config = Json::object();
-    config["preset"] = preset_.toStdString();
+    Json config = beside_;
+    if (!preset_.isEmpty())
+        config["preset"] = preset_.toStdString();
     const auto changes = form_->changes();
     for (auto it = changes.begin(); it != changes.end(); ++it)
         put_at_path(config, it.key(), to_json(it.value()));

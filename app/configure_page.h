@@ -26,6 +26,8 @@ public:
 
     /// `config` of a preset. `safe_mode` is laid over it.
     void set_preset(const QString& name, const QString& title, const Json& config, bool safe_mode);
+    /// Lays the settings of a run over the preset: what the form has no field for is kept as it was.
+    void set_changes(const Json& changes, const QString& title);
     [[nodiscard]] Json config() const; ///< what would be started: the preset's name and what differs from it
     [[nodiscard]] QString preset() const { return preset_; }
 
@@ -75,7 +77,7 @@ private:
     QString preset_;
     DeviceSummary device_;
     QString backend_ = QStringLiteral("auto"); ///< of new runs
-    Json preset_config_ = Json::object();
+    Json beside_ = Json::object();             ///< settings that differ from the preset and have no field
     QString scanned_;
     Json scan_; ///< of it; null until it has come
     qint64 images_ = 0;

@@ -77,4 +77,17 @@ void put_at_path(Json& object, const QString& path, const Json& value) {
     *at = value;
 }
 
+void remove_at_path(Json& object, const QString& path) {
+    Json* at = &object;
+    const QStringList keys = path.split(QLatin1Char('.'));
+    for (const QString& key : keys.first(keys.size() - 1)) {
+        const auto field = at->is_object() ? at->find(key.toStdString()) : at->end();
+        if (!at->is_object() || field == at->end())
+            return;
+        at = &*field;
+    }
+    if (at->is_object())
+        at->erase(keys.back().toStdString());
+}
+
 } // namespace espalier

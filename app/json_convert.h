@@ -18,5 +18,7 @@ namespace espalier {
 [[nodiscard]] Json at_path(const Json& object, const QString& path);
 /// Puts a value at a dotted path, making objects on the way.
 void put_at_path(Json& object, const QString& path, const Json& value);
+/// Takes it away, if it is there; the objects on the way stay.
+void remove_at_path(Json& object, const QString& path);
 
 } // namespace espalier

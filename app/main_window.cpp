@@ -3,12 +3,14 @@
 
 #include "close_guard.h"
 #include "compare_page.h"
+#include "config_differences.h"
 #include "configure_page.h"
 #include "delete_undo.h"
 #include "device_choice.h"
 #include "drop_opener.h"
 #include "engine_words.h"
 #include "icon.h"
+#include "json_convert.h"
 #include "main_menu.h"
 #include "notes_panel.h"
 #include "notifications.h"
@@ -16,6 +18,7 @@
 #include "results_view.h"
 #include "run_actions.h"
 #include "run_page.h"
+#include "run_title.h"
 #include "state_band.h"
 #include "status_facts.h"
 #include "tool_bar.h"
@@ -268,6 +271,16 @@ void MainWindow::configure_with(const QString& data_set) {
     if (pages_->currentWidget() != configure_)
         choose_preset(QStringLiteral("train-small"));
     configure_->set_data(data_set);
+}
+
+void MainWindow::configure_like(const QString& run, const Json& config) {
+    const QString name = text_at(config, "preset");
+    const PresetList::Preset* preset = presets_->find(name);
+    const Json base = preset ? preset->config : Json::object();
+    configure_->set_preset(preset ? name : QString(), {}, base, settings_.safe_mode);
+    configure_->set_changes(changed_settings(base, config), tr("New run like %1").arg(run_title(run).in_one_line()));
+    leave_message();
+    show_page(configure_);
 }
 
 /// By the run that is looked at.

@@ -81,6 +81,7 @@ private:
     void show_notes();
     void leave_out(const QString& path);
     void configure_with(const QString& data_set);
+    void configure_like(const QString& run, const Json& config);
     void predict(const QString& image);
     void act(const QString& action);
     void tell(const QString& text, bool fault);

@@ -95,6 +95,7 @@ void MainWindow::build_pages() {
     connect(run_page_->exports(), &PlotExports::told, this, &MainWindow::tell);
     connect(actions_, &RunActions::told, this, [this](const QString& text) { tell(text, false); });
     connect(actions_, &RunActions::failed, this, [this](const QString& text) { tell(text, true); });
+    connect(actions_, &RunActions::new_run_wanted, this, &MainWindow::configure_like);
     connect(guard_, &CloseGuard::told, this, [this](const QString& text) { tell(text, false); });
 }
 

@@ -13,6 +13,7 @@
 #include "results_answers.h"
 #include "run_state.h"
 #include "theme.h"
+#include "way_on.h"
 
 #include <QClipboard>
 #include <QFileDialog>
@@ -129,7 +130,8 @@ ResultsView::ResultsView(QWidget* parent)
     connect(prediction_, &PredictionPanel::image_dropped, this, &ResultsView::predict);
     connect(checkpoint_now_, &QPushButton::clicked, this,
             [this] { emit action_requested(QStringLiteral("checkpoint")); });
-    connect(resume_, &QPushButton::clicked, this, [this] { emit action_requested(QStringLiteral("resume")); });
+    connect(resume_, &QPushButton::clicked, this,
+            [this] { emit action_requested(resume_->property("command").toString()); });
     connect(curves_, &QPushButton::clicked, this, &ResultsView::curves_wanted);
     connect(details_evaluate_, &QPushButton::clicked, this, [this] { ask(-1, stage_ == Stage::known); });
     clear_results();
@@ -280,12 +282,13 @@ void ResultsView::show_empty() {
     empty_words_->setText(
         waits ? tr("The run waits in the queue: there is nothing to look at before it has trained.")
         : over
-            ? tr("The run ended before it had written a checkpoint: there is nothing to look at. Resume it to "
-                 "train on.")
+            ? tr("The run ended before it had written a checkpoint: there is nothing to look at.")
             : tr("There is no checkpoint yet: what the network has learned can be looked at after the first epoch."));
     checkpoint_now_->setVisible(state == RunState::running);
     resume_->setVisible(waits || over);
-    resume_->setText(waits ? tr("Begin now") : tr("Resume"));
+    const WayOn way = way_on(*run_);
+    resume_->setText(way.title);
+    resume_->setProperty("command", way.action);
     curves_->setVisible(!waits && !over && state != RunState::running);
 }
 

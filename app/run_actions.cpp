@@ -60,6 +60,8 @@ QString RunActions::why_not(const QString& action, const RunModel& run) const {
         return tr("There is nothing to export yet: the run has written no checkpoint.");
     if (action == u"resume_from" && store_->is_active(run.path()))
         return tr("Stop the run first: then it can go on from any of its checkpoints.");
+    if (action == u"resume_from" && !run.checkpoint())
+        return tr("There is nothing to resume from: the run has written no checkpoint.");
     return {};
 }
 
@@ -76,6 +78,8 @@ void RunActions::perform(const QString& action, const RunModel& run) {
         open_folder(run.path());
     } else if (action == u"export") {
         export_->choose(run);
+    } else if (action == u"like") {
+        configure_like(run.path());
     } else if (action == u"more_epochs") {
         more_epochs(run);
     } else if (action == u"resume_from") {
@@ -115,10 +119,21 @@ void RunActions::copy_command_of(const QString& path) {
         store_->command_line(path, [this](const QString& text) { copy_text(text); });
         return;
     } // an older engine does not know what differs from the preset
-    store_->fetch(path + QStringLiteral("/config.json"), [this](const QByteArray& file) {
+    fetch_config(path, [this](const Json& config) { copy_command(config); });
+}
+
+void RunActions::configure_like(const QString& path) {
+    fetch_config(path, [this, path](const Json& config) {
+        const RunEntry* entry = store_->entry(path);
+        emit new_run_wanted(entry ? entry->name : path.section(QLatin1Char('/'), -1), config);
+    });
+}
+
+void RunActions::fetch_config(const QString& path, std::function<void(const Json&)> done) {
+    store_->fetch(path + QStringLiteral("/config.json"), [this, done = std::move(done)](const QByteArray& file) {
         const Json config = Json::parse(file.toStdString(), nullptr, false);
         if (config.is_object())
-            copy_command(config);
+            done(config);
         else
             emit told(tr("The run's configuration cannot be read."));
     });

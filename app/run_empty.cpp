@@ -8,31 +8,33 @@
 
 namespace espalier {
 
-RunEmpty::RunEmpty(QWidget* parent) : QWidget(parent), words_(new QLabel), resume_(new QPushButton) {
+RunEmpty::RunEmpty(QWidget* parent) : QWidget(parent), words_(new QLabel), button_(new QPushButton) {
     words_->setObjectName(QStringLiteral("emptyWords"));
-    resume_->setObjectName(QStringLiteral("emptyResume"));
-    resume_->setProperty("kind", "primary");
-    lay_out_empty(*this, *words_, {resume_});
-    connect(resume_, &QPushButton::clicked, this, [this] { emit action_requested(QStringLiteral("resume")); });
+    button_->setObjectName(QStringLiteral("emptyResume"));
+    button_->setProperty("kind", "primary");
+    lay_out_empty(*this, *words_, {button_});
+    connect(button_, &QPushButton::clicked, this,
+            [this] { emit action_requested(button_->property("command").toString()); });
 }
 
-void RunEmpty::set(const QString& words, const QString& button) {
+void RunEmpty::set(const QString& words, const WayOn& way) {
     words_->setText(words);
-    resume_->setText(button);
-    resume_->setVisible(!button.isEmpty());
+    button_->setText(way.title);
+    button_->setProperty("command", way.action);
+    button_->setVisible(!way.title.isEmpty());
 }
 
 void RunEmpty::show_unbuilt(const RunModel* run, const QString& meanwhile) {
     if (run && run->state() == RunState::queued)
-        set(tr("The run waits in the queue: its network is built when it begins."), tr("Begin now"));
+        set(tr("The run waits in the queue: its network is built when it begins."), way_on(*run));
     else if (run && !is_active(run->state()))
-        set(tr("The run ended before its network was built. Resume it, and it begins anew."), tr("Resume"));
+        set(tr("The run ended before its network was built."), way_on(*run));
     else
         set(meanwhile, {});
 }
 
 void RunEmpty::show_resumable(const RunModel& run, const QString& words) {
-    set(words, is_active(run.state()) || run.state() == RunState::finished ? QString() : tr("Resume"));
+    set(words, is_active(run.state()) || run.state() == RunState::finished ? WayOn() : way_on(run));
 }
 
 } // namespace espalier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "run_model.h"
+#include "way_on.h"
 
 #include <QWidget>
 
@@ -25,10 +25,10 @@ signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
 
 private:
-    void set(const QString& words, const QString& button);
+    void set(const QString& words, const WayOn& way);
 
     QLabel* words_;
-    QPushButton* resume_;
+    QPushButton* button_;
 };
 
 } // namespace espalier

@@ -77,9 +77,12 @@ void RunMenu::add_training(QMenu* menu, const RunEntry& run) {
     }
     const QString done =
         run.state == RunState::finished ? tr("It has finished. More epochs are asked for on its page.") : QString();
-    auto* resume = add(menu, "runResume", tr("Resume"), [this, path] { store_->resume(path, Json::object()); });
+    const RunModel* opened = store_->opened(path); // knows it to the second
+    const bool resumable = opened ? opened->checkpoint().has_value() : run.resumable;
+    auto* resume = add(menu, "runResume", resumable ? tr("Resume") : tr("Start again"),
+                       [this, path] { store_->resume(path, Json::object()); });
     set_refusal(resume, done);
-    auto* queue = add(menu, "runQueue", tr("Resume in the queue"),
+    auto* queue = add(menu, "runQueue", resumable ? tr("Resume in the queue") : tr("Start again in the queue"),
                       [this, path] { store_->resume(path, Json::object(), {}, true); });
     set_refusal(queue, done.isEmpty() && !store_->can("queue") ? tr("The engine is older and has no queue.") : done);
 }
@@ -90,6 +93,7 @@ void RunMenu::add_common(QMenu* menu, const RunEntry& run) {
     set_refusal(rename, run.state == RunState::queued ? tr("It gets another name when it has begun.") : QString());
     add(menu, "runTags", tr("Tags…"), [this, path] { edit_tags(path); });
     menu->addSeparator();
+    add(menu, "runLike", tr("New run like this…"), [this, path] { actions_->configure_like(path); });
     add(menu, "runCommand", tr("Copy as command"), [this, path] { actions_->copy_command_of(path); });
     add(menu, "runReport", tr("Copy report"), [this, path] { actions_->copy_report(*store_->open(path)); });
     add(menu, "runSaveReport", tr("Save report…"), [this, path] { actions_->save_report(path); });

@@ -9,6 +9,7 @@
 #include "plot_group.h"
 #include "progress_header.h"
 #include "results_view.h"
+#include "run_title.h"
 #include "setup_view.h"
 #include "state_band.h"
 #include "toggle_words.h"
@@ -163,7 +164,8 @@ RunPage::RunPage(QWidget* parent)
     });
     connect(plots_, &PlotGroup::range_changed, this,
             [this] { timeline_->set_view(plots_->clock(), plots_->axis(), plots_->range()); });
-    resumes_ = findChildren<QPushButton*>(QStringLiteral("emptyResume"));
+    empties_ = findChildren<QPushButton*>(QStringLiteral("emptyResume"));
+    empties_.append(findChild<QPushButton*>(QStringLiteral("resultsResume")));
     exports_ = new PlotExports(plots_, this);
     connect(plots_, &PlotGroup::action_requested, this, &RunPage::action_requested);
     plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
@@ -374,7 +376,11 @@ void RunPage::set_preset_titles(const QHash<QString, QString>& titles) {
 }
 
 void RunPage::fill_header() {
-    header_->set_name(run_->name(), preset_titles_.value(run_->kind(), run_->kind()));
+    const RunTitle title = run_title(run_->name());
+    QStringList beside{preset_titles_.value(run_->kind(), run_->kind()), title.begun()};
+    beside.removeAll(QString());
+    header_->set_name(title.text, beside.join(QStringLiteral(" · ")));
+    header_->setToolTip(run_->name());
     const RunState state = run_->state();
     header_->set_state(state, run_->is_saving() ? tr("Saving") : run_->is_evaluating() ? tr("Evaluating") : QString());
     const auto& plan = run_->plan();

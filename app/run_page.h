@@ -90,7 +90,7 @@ private:
     PlotExports* exports_;
     Timeline* timeline_;
     WhyNot why_not_;
-    QList<QPushButton*> resumes_; ///< of the tabs that are empty
+    QList<QPushButton*> empties_; ///< of the tabs that are empty
     LogView* log_;
     SetupView* setup_;
     LayersView* layers_;

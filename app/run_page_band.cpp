@@ -7,6 +7,7 @@
 #include "run_page.h"
 #include "state_band.h"
 #include "toggle_words.h"
+#include "way_on.h"
 
 #include <QDateTime>
 #include <QLayout>
@@ -52,8 +53,16 @@ void RunPage::fill_band() {
                 [this, command] { emit action_requested(QLatin1String(command)); });
     };
     const QString step = format_count(static_cast<double>(run_->step()));
+    const bool resumable = run_->checkpoint().has_value();
+    const auto offer_way_on = [&] {
+        const WayOn way = way_on(*run_);
+        const bool like = way.action == u"like";
+        action(way.title, like ? "sliders" : "play", true, like ? "like" : "resume");
+        if (like)
+            action(tr("Start again"), "repeat", false, "resume");
+    };
     const auto offer_undo = [&] {
-        if (!run_->undo().empty())
+        if (resumable && !run_->undo().empty())
             action(tr("Resume without the fallbacks"), "revert", false, "resume_undone");
     };
     const auto offer_results = [&] {
@@ -77,17 +86,17 @@ void RunPage::fill_band() {
     case RunState::interrupted: {
         const QString why = !run_->reason().isEmpty() ? run_->reason() : tr("The run ended without saying why.");
         band_->set_message(StateBand::Tone::fault, why, band_detail());
-        action(tr("Resume"), "play", true, "resume");
-        action(tr("Resume in safe mode"), "shield", false, "resume_safe");
+        offer_way_on();
+        action(resumable ? tr("Resume in safe mode") : tr("Start again in safe mode"), "shield", false, "resume_safe");
         offer_undo();
-        if (run_->checkpoint())
+        if (resumable)
             action(tr("Resume from…"), "revert", false, "resume_from");
         action(tr("Copy report"), "copy", false, "report");
         break;
     }
     case RunState::stopped:
         band_->set_message(StateBand::Tone::info, tr("Stopped at step %1").arg(step), band_detail());
-        action(tr("Resume"), "play", true, "resume");
+        offer_way_on();
         offer_undo();
         offer_results();
         break;
@@ -128,8 +137,9 @@ void RunPage::refuse_actions() {
     for (auto* button : band_->findChildren<QPushButton*>())
         if (const QString command = button->property("command").toString(); !command.isEmpty())
             set_refusal(button, why_not_(command));
-    for (QPushButton* button : resumes_)
-        set_refusal(button, why_not_(QStringLiteral("resume")));
+    for (QPushButton* button : empties_)
+        if (const QString command = button->property("command").toString(); !command.isEmpty())
+            set_refusal(button, why_not_(command));
     set_refusal(folder_, why_not_(QStringLiteral("folder")));
 }
 

@@ -22,6 +22,7 @@ RunEntry read_entry(const Json& item) {
     entry.preset = text_at(item, "preset");
     entry.notes = text_at(item, "notes");
     entry.place = static_cast<int>(protocol::number_at(item, "queue"));
+    entry.resumable = protocol::flag_at(item, "checkpoint", true);
     if (const auto tags = item.find("tags"); tags != item.end() && tags->is_array())
         for (const Json& tag : *tags)
             if (tag.is_string())

@@ -57,6 +57,14 @@ Ending read_ending(const RunFolder& run) {
     return ending;
 }
 
+bool has_checkpoint(const RunFolder& run) {
+    std::error_code none; // no folder
+    for (const auto& entry : std::filesystem::directory_iterator(run.checkpoints(), none))
+        if (entry.path().extension() == ".safetensors")
+            return true;
+    return false;
+}
+
 double first_time(const RunFolder& run) {
     std::ifstream stream(run.events(), std::ios::binary);
     std::string line;
@@ -92,7 +100,8 @@ Json RunSummary::to_json() const {
             {"step", step},       {"best_accuracy", protocol::number(best_accuracy)},
             {"started", started}, {"seconds", seconds},
             {"reason", reason},   {"queue", queue},
-            {"tags", tags},       {"notes", notes}};
+            {"tags", tags},       {"notes", notes},
+            {"checkpoint", checkpoint}};
 }
 
 RunSummary summarize(const RunFolder& run) {
@@ -112,6 +121,7 @@ RunSummary summarize(const RunFolder& run) {
     } catch (const std::exception& error) {
         summary.reason = error.what();
     }
+    summary.checkpoint = has_checkpoint(run);
     const auto ending = read_ending(run);
     summary.state = state_of(run, ending);
     summary.started = first_time(run);

@@ -24,6 +24,7 @@ struct RunSummary {
     double seconds = 0;       ///< of training, as far as the run said so
     std::string reason;       ///< of a failure, or of an interruption where it is known
     std::size_t queue = 0;    ///< place in the queue, from 1; 0: it does not wait
+    bool checkpoint = false;  ///< there is one to resume from
     std::string notes;        ///< free text of the user
     std::vector<std::string> tags;
 

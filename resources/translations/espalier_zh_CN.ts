@@ -80,10 +80,6 @@
         <translation>无法读取 %1：%2</translation>
     </message>
     <message>
-        <source>%1 is no image that can be read: %2</source>
-        <translation>%1 不是可以读取的图像：%2</translation>
-    </message>
-    <message>
         <source>%1 is too large to be sent to another machine, also when it is scaled down.</source>
         <translation>%1 太大，缩小后也无法发送到另一台机器。</translation>
     </message>
@@ -790,6 +786,26 @@
     <message>
         <source>Go from phase to phase and event to event of the timeline</source>
         <translation>在时间线上逐个查看阶段和事件</translation>
+    </message>
+    <message>
+        <source>%1 has %2: to be sent to another machine it has to be scaled down, and it cannot be read here (%3). Save it as JPEG or PNG.</source>
+        <translation>%1 有 %2：发送到另一台机器前须先缩小，而它在这里无法读取（%3）。请另存为 JPEG 或 PNG。</translation>
+    </message>
+    <message>
+        <source>Begin now</source>
+        <translation>立即开始</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Change settings…</source>
+        <translation>更改设置…</translation>
+    </message>
+    <message>
+        <source>Start again</source>
+        <translation>重新开始</translation>
     </message>
 </context>
 <context>
@@ -1853,6 +1869,10 @@ A click offers to take it back.</source>
         <source>The presets stand here once the engine answers.</source>
         <translation>引擎应答后，预设会显示在这里。</translation>
     </message>
+    <message>
+        <source>New run like %1</source>
+        <translation>与 %1 相同的新运行</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MetricTile</name>
@@ -2435,10 +2455,6 @@ A click offers to take it back.</source>
         <translation>还没有检查点：第一轮之后可以查看网络学到了什么。</translation>
     </message>
     <message>
-        <source>The run ended before it had written a checkpoint: there is nothing to look at. Resume it to train on.</source>
-        <translation>运行在写入检查点之前就已结束：没有可查看的内容。请继续运行以接着训练。</translation>
-    </message>
-    <message>
         <source>Evaluating…</source>
         <translation>正在评估…</translation>
     </message>
@@ -2499,14 +2515,6 @@ A click offers to take it back.</source>
         <translation>该运行在队列中等待：训练之前没有可查看的内容。</translation>
     </message>
     <message>
-        <source>Begin now</source>
-        <translation>立即开始</translation>
-    </message>
-    <message>
-        <source>Resume</source>
-        <translation>继续</translation>
-    </message>
-    <message>
         <source>Evaluate the checkpoint on 1 image to see what it confuses.</source>
         <translation>在 1 张图像上评估检查点，看看它混淆了什么。</translation>
     </message>
@@ -2533,6 +2541,10 @@ A click offers to take it back.</source>
     <message>
         <source>Known after the first validation</source>
         <translation>第一次验证之后才知道</translation>
+    </message>
+    <message>
+        <source>The run ended before it had written a checkpoint: there is nothing to look at.</source>
+        <translation>运行在写入检查点之前就已结束：没有可查看的内容。</translation>
     </message>
 </context>
 <context>
@@ -2633,6 +2645,10 @@ A click offers to take it back.</source>
         <source>There is no connection to the engine.</source>
         <translation>与引擎没有连接。</translation>
     </message>
+    <message>
+        <source>There is nothing to resume from: the run has written no checkpoint.</source>
+        <translation>没有可以继续的起点：该运行没有写出检查点。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::RunDelegate</name>
@@ -2648,16 +2664,8 @@ A click offers to take it back.</source>
         <translation>运行正在队列中等待：开始时才会构建其网络。</translation>
     </message>
     <message>
-        <source>Begin now</source>
-        <translation>立即开始</translation>
-    </message>
-    <message>
-        <source>The run ended before its network was built. Resume it, and it begins anew.</source>
-        <translation>运行在构建网络之前就已结束。继续它即可重新开始。</translation>
-    </message>
-    <message>
-        <source>Resume</source>
-        <translation>继续</translation>
+        <source>The run ended before its network was built.</source>
+        <translation>运行在其网络构建之前就已结束。</translation>
     </message>
 </context>
 <context>
@@ -2768,6 +2776,18 @@ A click offers to take it back.</source>
     <message>
         <source>There is no connection to the engine.</source>
         <translation>与引擎没有连接。</translation>
+    </message>
+    <message>
+        <source>Start again</source>
+        <translation>重新开始</translation>
+    </message>
+    <message>
+        <source>Start again in the queue</source>
+        <translation>排队重新开始</translation>
+    </message>
+    <message>
+        <source>New run like this…</source>
+        <translation>以此设置新建运行…</translation>
     </message>
 </context>
 <context>
@@ -3230,6 +3250,14 @@ A click offers to take it back.</source>
     <message>
         <source>What it learned is kept. %1</source>
         <translation>学到的内容已保留。%1</translation>
+    </message>
+    <message>
+        <source>Start again</source>
+        <translation>重新开始</translation>
+    </message>
+    <message>
+        <source>Start again in safe mode</source>
+        <translation>以安全模式重新开始</translation>
     </message>
 </context>
 <context>

@@ -212,7 +212,7 @@ private slots:
         QVERIFY(words->text().contains(QStringLiteral("before it had written a checkpoint")));
         press("resultsResume");
         QCOMPARE(actions.count(), 3);
-        for (const auto& [index, action] : {std::pair{0, "resume"}, {1, "checkpoint"}, {2, "resume"}})
+        for (const auto& [index, action] : {std::pair{0, "resume"}, {1, "checkpoint"}, {2, "like"}})
             QCOMPARE(actions[index][0].toString(), QLatin1String(action));
     }
 

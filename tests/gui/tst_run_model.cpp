@@ -3,6 +3,7 @@
 #include "run_model.h"
 #include "run_overview.h"
 #include "sample_run.h"
+#include "way_on.h"
 
 #include <QFile>
 #include <QSignalSpy>
@@ -111,6 +112,36 @@ private slots:
             feed(model, run.event("bye", {{"code", code}, {"reason", ""}}));
             QCOMPARE(model.state(), state);
         }
+    }
+
+    /// What the first button of an end does.
+    void every_end_offers_a_way_on_data() {
+        QTest::addColumn<QString>("phase");
+        QTest::addColumn<bool>("saved");
+        QTest::addColumn<QString>("title");
+        QTest::addColumn<QString>("action");
+        const QString resume = QStringLiteral("Resume"), again = QStringLiteral("Start again");
+        for (const char* phase : {"failed", "stopped", "interrupted"})
+            QTest::addRow("%s, saved", phase) << QString::fromLatin1(phase) << true << resume << "resume";
+        QTest::newRow("failed") << QStringLiteral("failed") << false << QStringLiteral("Change settings…") << "like";
+        for (const char* phase : {"stopped", "interrupted"})
+            QTest::addRow("%s", phase) << QString::fromLatin1(phase) << false << again << "resume";
+        QTest::newRow("queued") << QStringLiteral("queued") << false << QStringLiteral("Begin now") << "resume";
+    }
+    void every_end_offers_a_way_on() {
+        QFETCH(QString, phase);
+        QFETCH(bool, saved);
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        feed_all(model, run.past(30));
+        if (saved)
+            feed(model, run.checkpoint());
+        if (phase == u"interrupted")
+            model.close();
+        else
+            feed(model, run.phase(phase.toLatin1().constData()));
+        QTEST(way_on(model).title, "title");
+        QTEST(way_on(model).action, "action");
     }
 
     void no_more_events_is_an_interruption() {

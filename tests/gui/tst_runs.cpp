@@ -18,6 +18,7 @@
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 
 using namespace espalier;
@@ -314,6 +315,48 @@ private slots:
         QCOMPARE(seen.back(), QStringLiteral("new words"));
     }
 
+    /// Without a checkpoint nothing is resumed, whether the run is open or not.
+    void what_has_no_checkpoint_is_started_again() {
+        WindowDriver driver(engine, {QStringLiteral("--fail-at"), QStringLiteral("5")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        QTRY_COMPARE(names(driver).size(), 3);
+        const auto offered = [&](int row) {
+            const QPoint place = runs(driver)->visualItemRect(runs(driver)->item(row)).center();
+            emit runs(driver)->customContextMenuRequested(place);
+            auto* menu = driver.find<QMenu>(QStringLiteral("runMenu"));
+            const QStringList texts{menu->findChild<QAction*>(QStringLiteral("runResume"))->text(),
+                                    menu->findChild<QAction*>(QStringLiteral("runQueue"))->text()};
+            delete menu;
+            return texts;
+        };
+        const QStringList again{QStringLiteral("Start again"), QStringLiteral("Start again in the queue")},
+            resumed{QStringLiteral("Resume"), QStringLiteral("Resume in the queue")};
+        QCOMPARE(offered(0), again);
+        QCOMPARE(offered(2), resumed); // failed later on, and is not open
+        driver.window->show_gallery();
+        driver.window->runs()->reload();
+        QSignalSpy listed(driver.window->runs(), &RunStore::listed);
+        QVERIFY(listed.wait());
+        QCOMPARE(offered(0), again);
+    }
+
+    void a_new_run_is_like_another() {
+        WindowDriver driver(engine);
+        QTRY_COMPARE(names(driver).size(), 2);
+        QVERIFY(choose_for_run(driver, 0, "runLike"));
+        const QString field = QStringLiteral("field-optimizer.learning_rate");
+        QTRY_VERIFY(driver.find<QLineEdit>(field) && driver.find(field)->isVisible());
+        const auto* rate = driver.find<QLineEdit>(field);
+        QCOMPARE(rate->text(), QStringLiteral("0.2"));
+        QVERIFY(driver.find(QStringLiteral("revert-optimizer.learning_rate"))->isVisible());
+        QVERIFY(!driver.find(QStringLiteral("revert-epochs"))->isVisible()); // as the preset has them
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+        QCOMPARE(driver.run()->name(), QStringLiteral("quick-3"));
+    }
+
     void a_deleted_run_comes_back() {
         WindowDriver driver(engine);
         QTRY_COMPARE(names(driver).size(), 2);
@@ -407,8 +450,9 @@ private slots:
         WindowDriver driver(engine, {QStringLiteral("--no-restore")});
         QTRY_COMPARE(names(driver).size(), 2);
         QVERIFY(choose_for_run(driver, 0, "runCommand"));
-        QTRY_VERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral(
-            "espalier-train run --name /fake/runs/quick-1 --set epochs=12 --set network.network=quick")));
+        QTRY_VERIFY(QApplication::clipboard()->text().startsWith(
+            QStringLiteral("espalier-train run --preset quick --name /fake/runs/quick-1 --set epochs=12 --set "
+                           "network.network=quick")));
         const RunStore* store = driver.window->runs(); // its past is not read for it
         QVERIFY(!store->is_loading(QStringLiteral("/fake/runs/quick-1")));
         QVERIFY(!store->opened(QStringLiteral("/fake/runs/quick-1")));

@@ -13,6 +13,7 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
@@ -189,6 +190,29 @@ private slots:
         QCOMPARE(driver.run()->loss.raw.size(), std::size_t{430});
     }
 
+    /// There is nothing to resume, and the settings that it failed with would fail again.
+    void failed_without_a_checkpoint_asks_for_other_settings() {
+        WindowDriver driver(engine, {QStringLiteral("--fail-at"), QStringLiteral("5")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        QTRY_COMPARE(offers(driver), (QStringList{QStringLiteral("*like"), QStringLiteral("resume"),
+                                                  QStringLiteral("resume_safe"), QStringLiteral("report")}));
+        for (const auto& [name, text] : {std::pair{"band-like", "Change settings…"},
+                                         {"band-resume", "Start again"},
+                                         {"band-resume_safe", "Start again in safe mode"}})
+            QCOMPARE(driver.find<QPushButton>(QLatin1String(name))->text(), QString::fromUtf8(text));
+        const auto* resume_from = driver.find<QAction>(QStringLiteral("run-resume_from"));
+        QVERIFY(!resume_from->isEnabled() && resume_from->toolTip().startsWith(QStringLiteral("There is nothing")));
+        driver.window->run_page()->show_tab(RunPage::results_tab);
+        QTRY_COMPARE(driver.find<QPushButton>(QStringLiteral("resultsResume"))->text(),
+                     QStringLiteral("Change settings…"));
+        QVERIFY(driver.click(QStringLiteral("band-like")));
+        QTRY_VERIFY(driver.find(QStringLiteral("start")) && driver.find(QStringLiteral("start"))->isVisible());
+        const auto* rate = driver.find<QLineEdit>(QStringLiteral("field-optimizer.learning_rate"));
+        QCOMPARE(rate->text(), QStringLiteral("0.3")); // the one it failed with
+    }
+
     /// A view that has nothing to show says why, and offers what changes it; it never shows another run's.
     void what_is_not_there_yet_is_said() {
         WindowDriver driver(engine);
@@ -228,7 +252,7 @@ private slots:
         check("waits in the queue", "Begin now");
         QVERIFY(driver.click(QStringLiteral("band-stop")));
         QVERIFY(driver.wait_for_state(RunState::stopped));
-        check("ended before its network was built", "Resume");
+        check("ended before its network was built", "Start again");
         for (auto* one : driver.window->findChildren<QPushButton*>(QStringLiteral("emptyResume")))
             if (one->isVisible())
                 QTest::mouseClick(one, Qt::LeftButton);

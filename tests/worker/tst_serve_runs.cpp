@@ -97,6 +97,7 @@ private Q_SLOTS:
         QCOMPARE(run.at("state"), Json("finished"));
         QCOMPARE(run.at("epoch"), Json(2.0));
         QCOMPARE(run.at("step"), Json(next - 1));
+        QCOMPARE(run.at("checkpoint"), Json(true));
 
         const auto saved = serve.get("checkpoints", {{"path", path}});
         QCOMPARE(QString::fromStdString(schema_.fault(saved, "answer.checkpoints")), QString());
@@ -110,6 +111,11 @@ private Q_SLOTS:
         const auto bytes = QByteArray::fromBase64(QByteArray::fromStdString(fetched.at("base64")));
         QCOMPARE(static_cast<std::uintmax_t>(bytes.size()),
                  std::filesystem::file_size(path + "/checkpoints/last.safetensors"));
+        for (const auto& file : {"/checkpoints/last.safetensors", "/checkpoints"}) { // names, then no folder at all
+            std::filesystem::remove_all(path + file);
+            const bool left = std::filesystem::exists(path + "/checkpoints");
+            QCOMPARE(serve.get("runs").at("runs").at(0).at("checkpoint"), Json(left));
+        }
         QCOMPARE(serve.get("delete", {{"path", path}}), Json::object());
         QVERIFY(!std::filesystem::exists(path));
     }

@@ -107,7 +107,9 @@ Json FakeRun::entry(std::size_t place) {
             {"best_accuracy", 0.867},
             {"started", 1.79e9},
             {"seconds", 41},
-            {"reason", ""}};
+            {"reason", ""},
+            {"checkpoint",
+             std::ranges::any_of(events_, [](const Json& event) { return protocol::is_event(event, "checkpoint"); })}};
 }
 
 void FakeRun::send(std::int64_t id, const Json& event) {

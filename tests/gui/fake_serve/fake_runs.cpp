@@ -95,6 +95,7 @@ Json FakeRuns::config_file(const std::string& path) const {
     const auto folder = path.substr(0, path.rfind('/'));
     const auto place = std::ranges::find(order_, folder) - order_.begin();
     const Json config{{"name", folder},
+                      {"preset", "quick"},
                       {"epochs", 12},
                       {"network", {{"network", "quick"}}},
                       {"optimizer", {{"learning_rate", 0.1 * static_cast<double>(place + 1)}}}};
