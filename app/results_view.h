@@ -56,6 +56,9 @@ signals:
 
 private:
     using Stage = ConfusionPanel::Stage;
+    enum CheckpointChoice { best_choice, last_choice };
+    enum Page { classes_page, images_page, prediction_page, no_details_page };
+    static constexpr double evaluated_unasked = 10000; ///< images; more are evaluated when a person wants it
     /// The images that the grid shows.
     struct Shown {
         int truth = -1, predicted = -1; ///< -1: any

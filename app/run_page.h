@@ -67,6 +67,7 @@ private:
     template <typename Source>
     void show_curves(const Source& source, const MetricSeries& loss, const MetricSeries& smooth_loss,
                      const MetricSeries& accuracy, const MetricSeries& smooth_accuracy);
+    void show_own_curves(); ///< of the run: every step
     void fill();
     void fill_log();
     void fill_band();
