@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,5 +64,15 @@ public:
 private:
     QTemporaryDir dir_;
 };
+
+/// All of its images are decoded at once.
+inline std::shared_ptr<const Dataset> decoded(const PhotoFolder& folder, std::int64_t side, double max_bad_share = 1) {
+    return open_dataset(folder.spec(), {.image_size = side, .decode = true, .max_bad_share = max_bad_share});
+}
+
+/// Its images are decoded when they are read.
+inline std::shared_ptr<const Dataset> listed(const PhotoFolder& folder, std::int64_t side) {
+    return open_dataset(folder.spec(), {.image_size = side});
+}
 
 } // namespace espalier::test

@@ -5,6 +5,7 @@
 #include "window_driver.h"
 
 #include <QListWidget>
+#include <QSignalSpy>
 #include <algorithm>
 
 using namespace espalier;
@@ -135,6 +136,63 @@ private slots:
         QTRY_VERIFY(driver.window->machine()->is_connected());
         QTest::qWait(2500);
         QVERIFY2(message(driver).isEmpty(), qPrintable(message(driver)));
+    }
+
+    void another_protocol_is_refused_with_both_numbers() {
+        WindowDriver driver(QStringLiteral(FAKE_SERVE), {QStringLiteral("--version"), QStringLiteral("2.0")});
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("2.0")) && message(driver).contains(QStringLiteral("1.0")));
+    }
+
+    void an_engine_that_is_not_there_is_said() {
+        WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("/no/such/espalier-train")));
+    }
+
+    void what_is_asked_between_two_tries_is_answered() {
+        Machine machine({QStringLiteral("/no/such/espalier-train"), {}});
+        QSignalSpy lost(&machine, &Machine::lost);
+        const auto wait = [&](const auto& over) {
+            return QTest::qWaitFor([&] {
+                machine.take(5);
+                return over();
+            });
+        };
+        machine.start();
+        QVERIFY(wait([&] { return lost.size() == 1; }));
+        QString answer;
+        int cancelled_answers = 0;
+        machine.request("runs", Json::object(), {{}, [&](const QString& text, int) { answer = text; }, {}, {}});
+        machine.cancel(
+            machine.request("runs", Json::object(), {{}, [&](const QString&, int) { ++cancelled_answers; }, {}, {}}));
+        QVERIFY(answer.isEmpty()); // not from inside of request()
+        QVERIFY(wait([&] { return !answer.isEmpty(); }));
+        QCOMPARE(lost.size(), 1); // nor by the next failure: there may be none
+        QCOMPARE(answer, lost.front().front().toString());
+        QCOMPARE(cancelled_answers, 0);
+    }
+
+    void an_engine_that_dies_is_started_again() {
+        WindowDriver driver(QStringLiteral(FAKE_SERVE), {QStringLiteral("--crash-at"), QStringLiteral("15")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QTRY_VERIFY(message(driver).contains(QStringLiteral("code 9")));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+    }
+
+    void noise_on_the_line_does_no_harm() {
+        WindowDriver driver(QStringLiteral(FAKE_SERVE), {QStringLiteral("--noise")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(20));
+    }
+
+    void no_step_of_a_flood_is_lost() {
+        WindowDriver driver(QStringLiteral(FAKE_SERVE), {QStringLiteral("--flood")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(100000));
+        QCOMPARE(static_cast<std::int64_t>(driver.run()->loss.raw.size()), driver.run()->step());
     }
 };
 

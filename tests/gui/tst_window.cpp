@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The whole window over a stand-in for the engine: what a person clicks, and what the window does when the engine
-// misbehaves.
+// The whole window over a stand-in for the engine: what a person clicks, and what comes of it.
 #include "confusion_matrix.h"
 #include "image_grid.h"
 #include "layer_table.h"
@@ -8,22 +7,18 @@
 #include "plot_group.h"
 #include "progress_header.h"
 #include "status_strip.h"
-#include "timeline.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
 #include <QApplication>
 #include <QHeaderView>
-#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QStackedWidget>
 #include <QTabBar>
-#include <QToolTip>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -135,98 +130,6 @@ private slots:
             plots->set_axis(kind);
             QVERIFY(plots->range().second > plots->range().first);
         }
-    }
-
-    /// What the mouse is told on the timeline, keys are told, too: of each phase and each event in view.
-    void the_timeline_tells_its_stories_to_keys() {
-        Theme::install(Theme::Mode::light); // no window does it here
-        Timeline timeline;
-        timeline.resize(900, 40);
-        timeline.set_content(
-            {{0, 50, Role::series2, QStringLiteral("warm-up")}, {50, 100, Role::series1, QStringLiteral("training")}},
-            {PlotMarker{.position = 20, .story = QStringLiteral("first")},
-             PlotMarker{.position = 80, .story = QStringLiteral("second")},
-             PlotMarker{.position = 300, .story = QStringLiteral("not in view")}});
-        timeline.set_view(nullptr, AxisKind::step, {0, 100});
-        timeline.set_story(QStringLiteral("the newest"));
-        timeline.show();
-        timeline.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&timeline));
-        timeline.setFocus(Qt::TabFocusReason);
-        const QStringList stories{QStringLiteral("warm-up: steps 1 to 50"), QStringLiteral("first"),
-                                  QStringLiteral("training: steps 51 to 100"), QStringLiteral("second")};
-        for (const QString& story : stories) {
-            QTest::keyClick(&timeline, Qt::Key_Right);
-            QCOMPARE(timeline.accessibleDescription(), story);
-            QTRY_COMPARE(QToolTip::text(), story);
-        }
-        QTest::keyClick(&timeline, Qt::Key_Right); // there is none behind the last
-        QCOMPARE(timeline.accessibleDescription(), stories.back());
-        for (int i = 2; i >= 0; --i) {
-            QTest::keyClick(&timeline, Qt::Key_Left);
-            QCOMPARE(timeline.accessibleDescription(), stories[i]);
-        }
-        timeline.set_view(nullptr, AxisKind::step, {60, 100}); // zoomed: what is out of view is no stop
-        timeline.clearFocus();
-        QCOMPARE(timeline.accessibleDescription(), QStringLiteral("the newest"));
-        timeline.setFocus(Qt::TabFocusReason);
-        QTest::keyClick(&timeline, Qt::Key_Left);
-        QCOMPARE(timeline.accessibleDescription(), QStringLiteral("second"));
-        QTest::keyClick(&timeline, Qt::Key_Left);
-        QCOMPARE(timeline.accessibleDescription(), stories[2]);
-        QTest::keyClick(&timeline, Qt::Key_Left);
-        QCOMPARE(timeline.accessibleDescription(), stories[2]);
-    }
-
-    /// Plots and timeline are one axis: whatever is in view, in any unit.
-    void the_timeline_goes_with_the_plots() {
-        WindowDriver driver(engine);
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 2);
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
-        QVERIFY(driver.wait_for_state(RunState::finished));
-        PlotGroup* plots = driver.window->run_page()->plots();
-        auto* timeline = driver.window->run_page()->findChild<Timeline*>();
-        auto* canvas = plots->loss()->findChild<QCustomPlot*>();
-        const auto same = [&] {
-            for (const double step : {1.0, 100.0, 378.0, 500.0, 756.0}) {
-                const double position = driver.run()->clock.to_axis(plots->axis(), step);
-                const QCPRange range = canvas->xAxis->range();
-                const double there = (position - range.lower) / range.size();
-                const double here = (timeline->column(step) - timeline->bar().left()) / timeline->bar().width();
-                if (std::abs(there - here) > 1e-6)
-                    return false;
-            }
-            return true;
-        };
-        QVERIFY(same());
-        const double whole = timeline->column(500) - timeline->column(400);
-        plots->loss()->setFocus();
-        for (int i = 0; i < 5; ++i)
-            QTest::keyClick(plots->loss(), Qt::Key_Plus);
-        QVERIFY(timeline->column(500) - timeline->column(400) > 2 * whole);
-        for (const Qt::Key key : {Qt::Key_Plus, Qt::Key_Minus, Qt::Key_Home, Qt::Key_Plus}) {
-            QTest::keyClick(plots->loss(), key);
-            for (const AxisKind kind : {AxisKind::epoch, AxisKind::time, AxisKind::step}) {
-                plots->set_axis(kind);
-                QVERIFY2(same(), QByteArray::number(static_cast<int>(kind)).constData());
-            }
-        }
-        // what is out of view is not spoken of
-        const auto story_at = [&](double x) {
-            QToolTip::hideText();
-            const QPoint at(static_cast<int>(std::lround(x)), static_cast<int>(timeline->bar().center().y()));
-            QHelpEvent help(QEvent::ToolTip, at, timeline->mapToGlobal(at));
-            QApplication::sendEvent(timeline, &help);
-            return QToolTip::text();
-        };
-        const auto& markers = driver.run()->markers();
-        const auto seen = std::ranges::find_if(markers, [&](const PlotMarker& marker) {
-            return timeline->bar().left() <= timeline->column(marker.position) &&
-                   timeline->column(marker.position) <= timeline->bar().right();
-        });
-        QVERIFY(seen != markers.end());
-        QCOMPARE(story_at(timeline->column(seen->position)), seen->story);
     }
 
     void runs_of_before_are_there() {
@@ -404,16 +307,6 @@ private slots:
         QTRY_COMPARE(words->text(), QStringLiteral("Ankle boot taken for T-shirt: 18 images"));
     }
 
-    void another_protocol_is_refused_with_both_numbers() {
-        WindowDriver driver(engine, {QStringLiteral("--version"), QStringLiteral("2.0")});
-        QTRY_VERIFY(message(driver).contains(QStringLiteral("2.0")) && message(driver).contains(QStringLiteral("1.0")));
-    }
-
-    void an_engine_that_is_not_there_is_said() {
-        WindowDriver driver(QStringLiteral("/no/such/espalier-train"));
-        QTRY_VERIFY(message(driver).contains(QStringLiteral("/no/such/espalier-train")));
-    }
-
     void a_message_keeps_clear_of_the_tool_bar() {
         const auto below_bar = [](WindowDriver& driver, const QWidget* widget) {
             const auto* bar = driver.find(QStringLiteral("toolBar"));
@@ -426,53 +319,6 @@ private slots:
         WindowDriver silent(engine); // which has no gap for what is not there
         QVERIFY(message(silent).isEmpty());
         QTRY_COMPARE(below_bar(silent, silent.window->findChild<QStackedWidget*>()), 0);
-    }
-
-    void what_is_asked_between_two_tries_is_answered() {
-        Machine machine({QStringLiteral("/no/such/espalier-train"), {}});
-        QSignalSpy lost(&machine, &Machine::lost);
-        const auto wait = [&](const auto& over) {
-            return QTest::qWaitFor([&] {
-                machine.take(5);
-                return over();
-            });
-        };
-        machine.start();
-        QVERIFY(wait([&] { return lost.size() == 1; }));
-        QString answer;
-        int cancelled_answers = 0;
-        machine.request("runs", Json::object(), {{}, [&](const QString& text, int) { answer = text; }, {}, {}});
-        machine.cancel(
-            machine.request("runs", Json::object(), {{}, [&](const QString&, int) { ++cancelled_answers; }, {}, {}}));
-        QVERIFY(answer.isEmpty()); // not from inside of request()
-        QVERIFY(wait([&] { return !answer.isEmpty(); }));
-        QCOMPARE(lost.size(), 1); // nor by the next failure: there may be none
-        QCOMPARE(answer, lost.front().front().toString());
-        QCOMPARE(cancelled_answers, 0);
-    }
-
-    void an_engine_that_dies_is_started_again() {
-        WindowDriver driver(engine, {QStringLiteral("--crash-at"), QStringLiteral("15")});
-        QVERIFY(driver.click(QStringLiteral("preset-quick")));
-        QVERIFY(driver.click(QStringLiteral("start")));
-        QTRY_VERIFY(message(driver).contains(QStringLiteral("code 9")));
-        QTRY_VERIFY(driver.window->machine()->is_connected());
-        QTRY_VERIFY(message(driver).isEmpty());
-    }
-
-    void noise_on_the_line_does_no_harm() {
-        WindowDriver driver(engine, {QStringLiteral("--noise")});
-        QVERIFY(driver.click(QStringLiteral("preset-quick")));
-        QVERIFY(driver.click(QStringLiteral("start")));
-        QVERIFY(driver.wait_for_step(20));
-    }
-
-    void no_step_of_a_flood_is_lost() {
-        WindowDriver driver(engine, {QStringLiteral("--flood")});
-        QVERIFY(driver.click(QStringLiteral("preset-quick")));
-        QVERIFY(driver.click(QStringLiteral("start")));
-        QVERIFY(driver.wait_for_step(100000));
-        QCOMPARE(static_cast<std::int64_t>(driver.run()->loss.raw.size()), driver.run()->step());
     }
 
     void closing_while_it_trains_asks() {
