@@ -3,16 +3,23 @@
 
 #include "theme.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace espalier {
 
+namespace {
+constexpr int lines_beside_actions = 2;
+} // namespace
+
 StateBand::StateBand(QWidget* parent)
-    : QFrame(parent), title_(new QLabel(this)), detail_(new QLabel(this)), actions_(new QHBoxLayout) {
+    : QFrame(parent), row_(new QHBoxLayout(this)), title_(new QLabel(this)), detail_(new QLabel(this)),
+      actions_(new QHBoxLayout) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     title_->setProperty("strong", true);
     title_->setTextFormat(Qt::PlainText);
@@ -25,12 +32,32 @@ StateBand::StateBand(QWidget* parent)
     words->setSpacing(2);
     words->addWidget(title_);
     words->addWidget(detail_);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 10, 16, 10);
-    row->setSpacing(16);
-    row->addLayout(words, 1);
+    row_->setContentsMargins(16, 10, 16, 10);
+    row_->setSpacing(16);
+    row_->addLayout(words, 1);
     actions_->setSpacing(12);
-    row->addLayout(actions_);
+    row_->addLayout(actions_);
+}
+
+bool StateBand::event(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize)
+        arrange();
+    return QFrame::event(event);
+}
+
+/// By the width alone, whichever way it stands now.
+void StateBand::arrange() {
+    const QMargins margins = row_->contentsMargins();
+    const int room = width() - margins.left() - margins.right() - 16 - actions_->sizeHint().width();
+    const bool below = actions_->count() > 0 && title_->heightForWidth(std::max(room, 1)) >
+                                                    lines_beside_actions * title_->fontMetrics().lineSpacing() + 2;
+    const auto direction = below ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
+    if (row_->direction() == direction)
+        return;
+    row_->setDirection(direction);
+    row_->setSpacing(below ? 8 : 16);
+    row_->setAlignment(actions_, below ? Qt::AlignLeft : Qt::Alignment());
+    updateGeometry();
 }
 
 void StateBand::set_message(Tone tone, const QString& title, const QString& detail) {

@@ -10,7 +10,7 @@ class QPushButton;
 namespace espalier {
 
 /// A coloured band above a run that is not simply running: what happened in one sentence, what that means, and what can
-/// be done.
+/// be done, beside it or, where the sentence is long, below it.
 class StateBand : public QFrame {
     Q_OBJECT
 
@@ -24,7 +24,13 @@ public:
     void clear_actions();
     QPushButton* add_action(const QString& text, const QString& icon, bool primary);
 
+protected:
+    bool event(QEvent* event) override;
+
 private:
+    void arrange();
+
+    QHBoxLayout* row_; ///< words and actions; a column where the sentence is long
     QLabel* title_;
     QLabel* detail_;
     QHBoxLayout* actions_;

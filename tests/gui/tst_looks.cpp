@@ -24,6 +24,7 @@
 #include <QStyleOption>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QVBoxLayout>
 #include <cmath>
 
 using namespace espalier;
@@ -160,6 +161,46 @@ private slots:
         theme.set_mode(Theme::Mode::light);
         QCOMPARE(button->icon().pixmap(20).toImage(),
                  theme.button_icon(QStringLiteral("revert"), Role::on_accent).pixmap(20).toImage());
+    }
+
+    /// However long a sentence is, all of it can be read, and it is no narrow column beside the buttons.
+    void a_band_shows_all_that_it_says_data() {
+        QTest::addColumn<int>("width");
+        QTest::addColumn<int>("words");
+        QTest::addColumn<int>("buttons");
+        for (const int width : {700, 1032, 1600})
+            for (const int words : {1, 12, 40, 90})
+                for (const int buttons : {0, 1, 4})
+                    QTest::addRow("%d pixels, %d words, %d buttons", width, words, buttons)
+                        << width << words << buttons;
+    }
+    void a_band_shows_all_that_it_says() {
+        QFETCH(int, width);
+        QFETCH(int, words);
+        QFETCH(int, buttons);
+        QWidget window;
+        auto* column = new QVBoxLayout(&window);
+        auto* band = new StateBand;
+        column->addWidget(band);
+        column->addWidget(new QWidget, 1);
+        window.resize(width, 700);
+        window.show();
+        for (const int count : {words, 1, words}) { // another message in its place, and the first one again
+            band->clear_actions();
+            band->set_message(StateBand::Tone::fault,
+                              QStringLiteral("optimizer.learning_rate=10 ").repeated(count).trimmed(),
+                              QStringLiteral("No checkpoint has been written yet."));
+            for (int i = 0; i < buttons; ++i)
+                band->add_action(QStringLiteral("Start again in safe mode"), QStringLiteral("shield"), i == 0);
+            const auto labels = band->findChildren<QLabel*>();
+            for (const auto* label : labels) // layouts are made by events
+                QTRY_VERIFY2(label->height() >= label->heightForWidth(label->width()),
+                             qPrintable(QStringLiteral("%1 < %2").arg(label->height()).arg(
+                                 label->heightForWidth(label->width()))));
+            QVERIFY(2 * labels.front()->width() >= band->width() || labels.front()->height() < 50);
+            for (const auto* button : band->findChildren<QPushButton*>())
+                QVERIFY(!button->isVisible() || button->width() >= button->sizeHint().width());
+        }
     }
 
     void every_choice_of_a_machine_shows_its_arrow() {
