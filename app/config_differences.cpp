@@ -28,7 +28,7 @@ bool same(const Json& a, const Json& b) {
     return a.is_number() && b.is_number() ? a.get<double>() == b.get<double>() : a == b; // 1 and 1.0
 }
 
-QString words(const Json& value) {
+QString plain_words(const Json& value) {
     if (value.is_null())
         return QStringLiteral("–");
     if (value.is_boolean())
@@ -41,11 +41,20 @@ QString words(const Json& value) {
         return to_qstring(value.dump(-1, ' ', false, Json::error_handler_t::replace));
     QStringList items;
     for (const Json& item : value)
-        items.append(words(item));
+        items.append(plain_words(item));
     return items.join(QStringLiteral(", "));
 }
 
 } // namespace
+
+QString setting_words(const QString& field, const Json& value) {
+    const auto known = std::ranges::find(run_fields(), field, &FormField::path);
+    if (known != run_fields().end() && value.is_string())
+        for (const auto& [choice, title] : known->choices)
+            if (choice == to_qstring(value.get<std::string>()))
+                return title;
+    return plain_words(value);
+}
 
 std::vector<ConfigDifference> config_differences(const std::vector<Json>& configs) {
     std::vector<Flat> flats(configs.size());
@@ -71,7 +80,7 @@ std::vector<ConfigDifference> config_differences(const std::vector<Json>& config
             continue;
         ConfigDifference difference{path, path, {}};
         for (const Json& value : values)
-            difference.values.append(words(value));
+            difference.values.append(setting_words(path, value));
         differences.push_back(std::move(difference));
     }
     const auto place = [](const ConfigDifference& difference) {

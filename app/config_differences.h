@@ -15,6 +15,9 @@ struct ConfigDifference {
     QStringList values; ///< one a configuration, for people; "–" where it has none
 };
 
+/// What a person reads of a setting's value: "SGD with momentum", "0.1", "on"; "–" where there is none.
+[[nodiscard]] QString setting_words(const QString& field, const Json& value);
+
 /// The settings in which not all of these agree, in the form's order, then by their paths. What is left out means its
 /// default. Names of runs are no difference.
 [[nodiscard]] std::vector<ConfigDifference> config_differences(const std::vector<Json>& configs);

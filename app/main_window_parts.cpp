@@ -21,6 +21,7 @@
 #include "run_actions.h"
 #include "run_menu.h"
 #include "run_page.h"
+#include "setup_view.h"
 #include "state_band.h"
 #include "status_strip.h"
 #include "tool_bar.h"
@@ -88,6 +89,12 @@ void MainWindow::build_pages() {
     connect(opener_, &DropOpener::image_dropped, this, &MainWindow::predict);
     connect(opener_, &DropOpener::refused, this, [this](const QString& text) { tell(text, true); });
     new RunMenu(rail_, store_, actions_, this);
+    connect(run_page_->setup(), &SetupView::config_wanted, this, [this](const QString& path) {
+        store_->read_config(path, [this, path](const Json& config) {
+            if (run_page_->run() && run_page_->run()->path() == path)
+                run_page_->setup()->show_config(config);
+        });
+    });
     connect(run_page_->notes(), &NotesPanel::edited, store_, &RunStore::annotate);
     connect(run_page_, &RunPage::action_requested, this, &MainWindow::act);
     run_page_->set_why_not(

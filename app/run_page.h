@@ -55,6 +55,7 @@ public:
     [[nodiscard]] PlotGroup* plots() const { return plots_; }
     [[nodiscard]] PlotExports* exports() const { return exports_; }
     [[nodiscard]] ResultsView* results() const { return results_; }
+    [[nodiscard]] SetupView* setup() const { return setup_; }
     [[nodiscard]] NotesPanel* notes() const; ///< of the run, in Setup
 
     static constexpr int live_tab = 0, results_tab = 4;

@@ -380,6 +380,18 @@ void RunStore::command_line(const QString& path, std::function<void(const QStrin
                        {}});
 }
 
+void RunStore::read_config(const QString& path, std::function<void(const Json&)> done) {
+    machine_->request("fetch", path_argument(path + QStringLiteral("/config.json")),
+                      {[done](const Json& answer) {
+                           const auto text = QByteArray::fromBase64(text_at(answer, "base64").toLatin1());
+                           if (const Json config = Json::parse(text.toStdString(), nullptr, false); config.is_object())
+                               done(config);
+                       },
+                       {},
+                       {},
+                       {}});
+}
+
 void RunStore::fetch(const QString& file, std::function<void(const QByteArray&)> done) {
     machine_->request("fetch", path_argument(file),
                       {[done](const Json& answer) {

@@ -64,6 +64,8 @@ public:
     void report(const QString& path, std::function<void(const QString& name, const QByteArray&)> done);
     /// The command that starts a run of the same configuration.
     void command_line(const QString& path, std::function<void(const QString& text)> done);
+    /// The configuration of a run; nothing happens where it cannot be read.
+    void read_config(const QString& path, std::function<void(const Json&)> done);
     /// A small file of a run's folder.
     void fetch(const QString& file, std::function<void(const QByteArray&)> done);
     /// Puts what open models know into the list. Called by the window's timer.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "setup_view.h"
 
+#include "config_differences.h"
 #include "device_summary.h"
 #include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 #include "notes_panel.h"
 #include "run_empty.h"
+#include "run_fields.h"
 #include "toggle_list.h"
 #include "toggle_words.h"
 #include "words.h"
@@ -64,13 +66,48 @@ std::vector<ToggleList::Item> toggle_items(const RunModel& run) {
     return items;
 }
 
+/// Lines of a name and its value, as the text of a label.
+class Facts {
+public:
+    void add(const QString& name, const QString& value) {
+        if (!value.isEmpty())
+            lines_ += QStringLiteral("<tr><td style='color:%1;%2' width='%3'>%4</td><td style='%2'>%5</td></tr>")
+                          .arg(faint_, QStringLiteral("padding: 4px 0px"), QString::number(words_width),
+                               name.toHtmlEscaped(), value.toHtmlEscaped());
+    }
+    [[nodiscard]] QString html() const { return QStringLiteral("<table cellspacing='0'>%1</table>").arg(lines_); }
+
+private:
+    QString faint_ = Theme::instance().color(Role::secondary).name(), lines_;
+};
+
+/// Said by the plan as well, or below by the toggles.
+bool is_said_elsewhere(const QString& field) {
+    return field == u"epochs" || field == u"batch" || field == u"backend" || field.startsWith(u"toggles.");
+}
+
+/// What is switched off is not worth a line.
+bool is_nothing(const Json& value) {
+    return value.is_null() || value == Json(false) || value == Json("none") ||
+           (value.is_number() && value.get<double>() == 0);
+}
+
+void prepare(QLabel& label) {
+    label.setWordWrap(true);
+    label.setTextFormat(Qt::RichText);
+    label.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+}
+
 } // namespace
 
 SetupView::SetupView(QWidget* parent)
-    : QWidget(parent), notes_(new NotesPanel), facts_(new QLabel), toggles_(new ToggleList), empty_(new RunEmpty) {
-    facts_->setWordWrap(true);
-    facts_->setTextFormat(Qt::RichText);
-    facts_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    : QWidget(parent), notes_(new NotesPanel), settings_(new QLabel), facts_(new QLabel), toggles_(new ToggleList),
+      empty_(new RunEmpty) {
+    prepare(*settings_);
+    settings_->setObjectName(QStringLiteral("settings"));
+    settings_->setAccessibleName(tr("Settings of the run"));
+    settings_->hide();
+    prepare(*facts_);
     facts_->setAccessibleName(tr("Setup of the run"));
     auto* content = new QWidget;
     content->setProperty("clear", true);
@@ -78,6 +115,7 @@ SetupView::SetupView(QWidget* parent)
     lines->setContentsMargins(0, 0, 8, 0);
     lines->setSpacing(14);
     lines->addWidget(notes_);
+    lines->addWidget(settings_);
     lines->addWidget(facts_);
     notes_->hide();
     lines->addWidget(toggles_);
@@ -98,7 +136,10 @@ SetupView::SetupView(QWidget* parent)
 }
 
 void SetupView::show_run(const RunModel& run) {
-    const QString faint = Theme::instance().color(Role::secondary).name();
+    if (path_ != run.path())
+        show_config(nullptr);
+    path_ = run.path();
+    emit config_wanted(path_);
     const bool planned = run.plan().has_value();
     facts_->setVisible(planned);
     toggles_->setVisible(planned);
@@ -106,38 +147,44 @@ void SetupView::show_run(const RunModel& run) {
     if (!planned)
         return empty_->show_unbuilt(&run, tr("What will be trained stands here once the network is built."));
     const RunModel::Plan& plan = *run.plan();
-    QString html = QStringLiteral("<table cellspacing='0'>");
-    const auto row = [&](const QString& name, const QString& value) {
-        if (!value.isEmpty())
-            html += QStringLiteral("<tr><td style='color:%1;%2' width='%3'>%4</td><td style='%2'>%5</td></tr>")
-                        .arg(faint, QStringLiteral("padding: 4px 0px"), QString::number(words_width),
-                             name.toHtmlEscaped(), value.toHtmlEscaped());
-    };
-    row(tr("Parameters"), format_count(plan.parameters));
-    row(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
-    row(tr("Epochs"),
-        plan.steps_per_epoch == 1
-            ? tr("%1 of 1 step, batch %2").arg(plan.epochs).arg(plan.batch)
-            : tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(format_count(plan.steps_per_epoch)).arg(plan.batch));
-    row(tr("Device"), device_words(plan.device, plan.backend));
-    row(tr("Precision"), plan.precision);
+    Facts facts;
+    facts.add(tr("Parameters"), format_count(plan.parameters));
+    facts.add(tr("Arithmetic"), tr("%1FLOP a step, forward and backward").arg(format_short(plan.flops)));
+    const QString steps = format_count(plan.steps_per_epoch);
+    facts.add(tr("Epochs"), plan.steps_per_epoch == 1
+                                ? tr("%1 of 1 step, batch %2").arg(plan.epochs).arg(plan.batch)
+                                : tr("%1 of %2 steps, batch %3").arg(plan.epochs).arg(steps).arg(plan.batch));
+    facts.add(tr("Device"), device_words(plan.device, plan.backend));
+    facts.add(tr("Precision"), plan.precision);
     if (plan.peak_gflops > 0)
-        row(tr("Peak of the device"),
-            tr("%1 GFLOPS in %2").arg(format_count(std::round(plan.peak_gflops)), plan.precision));
-    row(tr("Planned memory"),
-        tr("%1: weights %2, optimizer %3, activations %4, workspace %5, data set %6")
-            .arg(format_bytes(plan.memory_total), format_bytes(plan.memory[0]), format_bytes(plan.memory[1]),
-                 format_bytes(plan.memory[2]), format_bytes(plan.memory[3]), format_bytes(plan.memory[4])));
+        facts.add(tr("Peak of the device"),
+                  tr("%1 GFLOPS in %2").arg(format_count(std::round(plan.peak_gflops)), plan.precision));
+    facts.add(tr("Planned memory"),
+              tr("%1: weights %2, optimizer %3, activations %4, workspace %5, data set %6")
+                  .arg(format_bytes(plan.memory_total), format_bytes(plan.memory[0]), format_bytes(plan.memory[1]),
+                       format_bytes(plan.memory[2]), format_bytes(plan.memory[3]), format_bytes(plan.memory[4])));
     if (plan.limit > 0)
-        row(tr("Memory it may take"), plan.device_memory > 0
-                                          ? tr("%1 of the device's %2; the rest is in use or kept back")
-                                                .arg(format_bytes(plan.limit), format_bytes(plan.device_memory))
-                                          : format_bytes(plan.limit));
-    row(tr("Operations after passes"), plan.passes.join(QStringLiteral(", ")));
-    row(tr("Notes"), plan.notes.join(QStringLiteral(" ")));
-    row(tr("Folder"), run.path());
-    facts_->setText(html + QStringLiteral("</table>"));
+        facts.add(tr("Memory it may take"), plan.device_memory > 0
+                                                ? tr("%1 of the device's %2; the rest is in use or kept back")
+                                                      .arg(format_bytes(plan.limit), format_bytes(plan.device_memory))
+                                                : format_bytes(plan.limit));
+    facts.add(tr("Operations after passes"), plan.passes.join(QStringLiteral(", ")));
+    facts.add(tr("Notes"), plan.notes.join(QStringLiteral(" ")));
+    facts.add(tr("Folder"), run.path());
+    facts_->setText(facts.html());
     toggles_->set_items(toggle_items(run));
+}
+
+void SetupView::show_config(const Json& config) {
+    Facts facts;
+    bool any = false;
+    for (const FormField& field : run_fields())
+        if (const Json value = at_path(config, field.path); !is_said_elsewhere(field.path) && !is_nothing(value)) {
+            facts.add(field.label, setting_words(field.path, value));
+            any = true;
+        }
+    settings_->setText(any ? facts.html() : QString());
+    settings_->setVisible(any);
 }
 
 } // namespace espalier

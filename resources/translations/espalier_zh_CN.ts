@@ -3407,6 +3407,10 @@ A click offers to take it back.</source>
         <source>%1 of 1 step, batch %2</source>
         <translation>%1 轮，每轮 1 步，批大小 %2</translation>
     </message>
+    <message>
+        <source>Settings of the run</source>
+        <translation>运行的配置</translation>
+    </message>
 </context>
 <context>
     <name>espalier::StatusStrip</name>

@@ -135,6 +135,27 @@ private slots:
         QTRY_COMPARE(queue_of(driver), QStringList{QStringLiteral("quick-4")});
     }
 
+    /// Also of one that has no plan yet; those of the run of before are gone at once.
+    void setup_tells_what_a_run_is_trained_with() {
+        WindowDriver driver(engine);
+        const auto settings = [&] {
+            const auto* label = driver.find<QLabel>(QStringLiteral("settings"));
+            return label->isVisible() ? label->text() : QString();
+        };
+        QTRY_COMPARE(names(driver).size(), 2);
+        driver.key(Qt::Key_2, Qt::ControlModifier);
+        for (const auto& [row, rate] : {std::pair{0, "0.2"}, {1, "0.1"}}) {
+            click_run(driver, row);
+            QVERIFY(!settings().contains(QLatin1String(row == 0 ? "0.1" : "0.2")));
+            QTRY_VERIFY(settings().contains(QStringLiteral("Learning rate")));
+            QVERIFY2(settings().contains(QLatin1String(rate)), qPrintable(settings()));
+            QVERIFY(!settings().contains(QStringLiteral("Epochs"))); // said by the plan
+        }
+        QVERIFY(queue_one(driver));
+        QVERIFY(driver.click(QStringLiteral("queue-name-quick-3")));
+        QTRY_VERIFY(settings().contains(QStringLiteral("0.3")));
+    }
+
     /// Who looks at another program at night hears of every run, opened in this window or not.
     void the_end_of_every_run_is_told_data() {
         QTest::addColumn<bool>("opened");
