@@ -192,6 +192,20 @@ NetworkFixture draw_fixture(const NetworkFixture& like, std::uint64_t seed) {
     return fixture;
 }
 
+NetworkFixture nudge_fixture(const NetworkFixture& like, double relative, std::uint64_t seed) {
+    auto fixture = like;
+    const auto nudge = [&](const std::string& name, std::vector<float>& values) {
+        const auto directions = initial_values({Initializer::Kind::uniform, 1.0},
+                                               {static_cast<std::int64_t>(values.size())}, seed, "nudge " + name);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<float>(values[i] * (1 + relative * static_cast<double>(directions[i])));
+    };
+    for (auto& [name, values] : fixture.before)
+        nudge(name, values);
+    nudge("images", fixture.images);
+    return fixture;
+}
+
 NetworkResults read_results(const safetensors::Reader& file) {
     NetworkResults results;
     for (const auto& entry : file.entries())
@@ -219,6 +233,21 @@ std::vector<Comparison> compare_results(const NetworkResults& expected, const Ne
             comparisons.push_back(compare_tensor(name, values, other));
     }
     return comparisons;
+}
+
+std::optional<double> explaining_roundings(const NetworkFixture& fixture, const NetworkResults& found,
+                                           Backend& oracle) {
+    constexpr std::uint64_t tries = 5;
+    Toggles plain;
+    plain.precision = "fp32";
+    plain.fused = plain.share = plain.recompute = plain.reapply = false;
+    for (const double relative : {0x1p-22, 0x1p-20, 0x1p-18})
+        for (std::uint64_t seed = 1; seed <= tries; ++seed) {
+            const auto expected = compute_results(nudge_fixture(fixture, relative, seed), plain, oracle);
+            if (worst_of(compare_results(expected, found)).ok())
+                return relative;
+        }
+    return std::nullopt;
 }
 
 const Comparison& worst_of(const std::vector<Comparison>& comparisons) {
