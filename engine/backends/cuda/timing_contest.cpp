@@ -11,9 +11,9 @@ namespace espalier::cuda {
 namespace {
 
 constexpr std::size_t turns = 5;
-constexpr std::size_t most_finalists = 6; ///< besides entrant 0
-constexpr double still_fast = 1.3;        ///< of the best time: a clock may have been as much lower
-constexpr std::size_t first_leaders = 3;  ///< whose neighbours are looked at first; later those of the best alone
+constexpr std::size_t most_finalists = 10; ///< besides entrant 0
+constexpr double still_fast = 1.3;         ///< of the best time: a clock may have been as much lower
+constexpr std::size_t first_leaders = 3;   ///< whose neighbours are looked at first; later those of the best alone
 constexpr int most_climbs = 4;
 
 double median(std::array<double, turns> times) {

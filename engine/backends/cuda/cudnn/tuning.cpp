@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -36,9 +37,13 @@ private:
     Event begin_{cudaEventDefault}, end_{cudaEventDefault};
 };
 
-/// Milliseconds: the launch of a graph costs so little beside a longer kernel that one is enough.
-constexpr double short_launch = 0.05;
-constexpr int several_launches = 6;
+/// Launches of a kernel that takes so many milliseconds which a graph needs to be timed as a step runs it, one behind
+/// the other: with a few short ones the graph's own launch shows in the time.
+int launches_in_graph(double milliseconds) {
+    constexpr double long_enough = 0.25;
+    constexpr int most = 24;
+    return static_cast<int>(std::clamp(std::ceil(long_enough / milliseconds), 1.0, double{most}));
+}
 
 template <class Measure>
 double median(Measure&& measure) {
@@ -79,7 +84,7 @@ public:
             const auto run = [&] { execution.run(handle_); };
             if (timer_.time(1, run) > 20 * best + 0.5) // the first may load a module, but never costs so much more
                 return std::nullopt;
-            const int launches = timer_.time(2, run) > short_launch ? 1 : several_launches;
+            const int launches = launches_in_graph(timer_.time(2, run));
             const LaunchGraph graph(stream_, [&] {
                 for (int i = 0; i < launches; ++i)
                     beside_ ? beside_->run_with(run) : run();
