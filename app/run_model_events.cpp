@@ -150,13 +150,9 @@ void RunModel::take_evaluation(const RunEvent& event) {
         now.step = at;
         if (std::isfinite(value) && (!now.loss || value < *now.loss))
             now.loss = value;
-        const double best = protocol::number_at(event.fields, "best_accuracy", std::nan(""));
-        if (std::isfinite(best)) {
-            now.accuracy = best;
-            now.epoch = static_cast<std::int64_t>(protocol::number_at(event.fields, "best_epoch"));
-        } else if (std::isfinite(share) && (!now.accuracy || share > *now.accuracy)) {
-            now.accuracy = share;
-            now.epoch = static_cast<std::int64_t>(event.epoch);
+        if (const auto best = protocol::best_at(event.fields)) {
+            now.accuracy = best->accuracy;
+            now.epoch = best->epoch;
         }
         bests_.push_back(now);
     }

@@ -165,9 +165,9 @@ std::optional<RunOverview> read_overview(const Json& overview) {
         result.process = buckets.mean("resources.memory.process");
         result.gflops = buckets.range("resources.gflops");
         result.utilisation = buckets.mean("resources.utilisation");
-        if (const double best = protocol::number_at(overview, "best_accuracy", -1); best >= 0) {
-            result.best_accuracy = best;
-            result.best_epoch = std::llround(protocol::number_at(overview, "best_epoch"));
+        if (const auto best = protocol::best_at(overview)) {
+            result.best_accuracy = best->accuracy;
+            result.best_epoch = best->epoch;
         }
         double seconds = 0;
         const auto pace = buckets.values("seconds", "mean");

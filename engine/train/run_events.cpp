@@ -77,8 +77,10 @@ Json evaluation_event(const RunState& state, const std::string& set, const Total
     event["loss"] = number_or_text(totals.mean_loss());
     event["accuracy"] = totals.accuracy();
     event["best"] = best;
-    event["best_accuracy"] = std::max(0.0, state.best_accuracy);
-    event["best_epoch"] = state.best_epoch;
+    if (state.best_epoch > 0) { // none while every loss of the validation part was NaN, or there is no such part
+        event["best_accuracy"] = state.best_accuracy;
+        event["best_epoch"] = state.best_epoch;
+    }
     event["images"] = static_cast<std::int64_t>(totals.images);
     return event;
 }

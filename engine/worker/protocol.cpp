@@ -90,6 +90,11 @@ bool flag_at(const Json& object, std::string_view key, bool otherwise) {
     return field != object.end() && field->is_boolean() ? field->get<bool>() : otherwise;
 }
 
+std::optional<Best> best_at(const Json& object) {
+    const Best best{number_at(object, "best_accuracy", std::nan("")), whole_at(object, "best_epoch")};
+    return best.epoch > 0 && std::isfinite(best.accuracy) ? std::optional(best) : std::nullopt;
+}
+
 Json to_message(const Request& request) {
     Json message = {{"id", request.id}, {"request", request.name}};
     if (request.arguments.is_object())

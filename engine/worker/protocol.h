@@ -40,6 +40,14 @@ void check_version(std::string_view other);
 [[nodiscard]] std::int64_t whole_at(const Json& object, std::string_view key, std::int64_t otherwise = 0);
 [[nodiscard]] bool flag_at(const Json& object, std::string_view key, bool otherwise = false);
 
+struct Best {
+    double accuracy = 0; ///< 0 to 1
+    std::int64_t epoch = 0;
+};
+/// The best on the validation part, as an `evaluation` event or an overview has it; nothing where there is none: not
+/// yet evaluated, or never with a finite loss (the fields are absent; those who wrote 0 for none wrote epoch 0, too).
+[[nodiscard]] std::optional<Best> best_at(const Json& object);
+
 /// The message as one line (with LF) or, if it is too long, as several: an answer becomes parts and an answer, an event
 /// becomes events (per-step values are shared out, other arrays follow in events marked `continued`, long texts are
 /// cut). Invalid UTF-8 becomes U+FFFD. Throws Error if the message cannot be split.

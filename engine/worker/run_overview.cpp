@@ -185,9 +185,8 @@ private:
         } else if (protocol::is_event(*event, "evaluation") && protocol::text_at(*event, "set") != "test" &&
                    step <= in_force_ && step < next_evaluation_) {
             next_evaluation_ = step;
-            if (best_.empty() && event->contains("best_accuracy")) // the newest knows the best of all
-                best_ = {{"best_accuracy", event->at("best_accuracy")},
-                         {"best_epoch", event->value("best_epoch", Json(0))}};
+            if (const auto best = protocol::best_at(*event); best && best_.empty()) // the newest knows the best of all
+                best_ = {{"best_accuracy", best->accuracy}, {"best_epoch", best->epoch}};
             if (is_outside(step))
                 return;
             for (const char* key : {"loss", "accuracy"})

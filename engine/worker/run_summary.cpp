@@ -97,7 +97,7 @@ Json RunSummary::to_json() const {
     return {{"path", path},       {"name", name},
             {"preset", preset},   {"state", state},
             {"epoch", epoch},     {"epochs", epochs},
-            {"step", step},       {"best_accuracy", protocol::number(best_accuracy)},
+            {"step", step},       {"best_accuracy", best_accuracy ? Json(*best_accuracy) : Json()},
             {"started", started}, {"seconds", seconds},
             {"reason", reason},   {"queue", queue},
             {"tags", tags},       {"notes", notes},
@@ -129,8 +129,8 @@ RunSummary summarize(const RunFolder& run) {
     if (ending.epoch)
         summary.epoch = number_at(*ending.epoch, "epoch");
     if (ending.evaluation)
-        summary.best_accuracy =
-            number_at(*ending.evaluation, "best_accuracy", number_at(*ending.evaluation, "accuracy"));
+        if (const auto best = protocol::best_at(*ending.evaluation))
+            summary.best_accuracy = best->accuracy;
     if (ending.bye && ending.bye->contains("seconds"))
         summary.seconds = number_at(*ending.bye, "seconds");
     else if (ending.hello)

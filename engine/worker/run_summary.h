@@ -5,6 +5,7 @@
 #include "io/run_folder.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,13 @@ struct RunSummary {
     double epoch = 0; ///< epochs done
     std::int64_t epochs = 0;
     std::int64_t step = 0;
-    double best_accuracy = 0; ///< 0 to 1
-    double started = 0;       ///< seconds since 1970
-    double seconds = 0;       ///< of training, as far as the run said so
-    std::string reason;       ///< of a failure, or of an interruption where it is known
-    std::size_t queue = 0;    ///< place in the queue, from 1; 0: it does not wait
-    bool checkpoint = false;  ///< there is one to resume from
-    std::string notes;        ///< free text of the user
+    std::optional<double> best_accuracy; ///< 0 to 1; nothing where no evaluation had a finite loss
+    double started = 0;                  ///< seconds since 1970
+    double seconds = 0;                  ///< of training, as far as the run said so
+    std::string reason;                  ///< of a failure, or of an interruption where it is known
+    std::size_t queue = 0;               ///< place in the queue, from 1; 0: it does not wait
+    bool checkpoint = false;             ///< there is one to resume from
+    std::string notes;                   ///< free text of the user
     std::vector<std::string> tags;
 
     [[nodiscard]] Json to_json() const;

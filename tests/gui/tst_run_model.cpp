@@ -433,6 +433,27 @@ private slots:
         QVERIFY2(*model.seconds_left() < 2 * awake, qPrintable(QString::number(*model.seconds_left())));
     }
 
+    void a_best_is_shown_once_there_was_one() {
+        SampleRun run;
+        for (const Json& none : {Json::object(), Json{{"best_accuracy", 0.0}, {"best_epoch", 0}}}) {
+            RunModel model(QStringLiteral("r"));
+            const auto evaluate = [&](double epoch, const Json& best) {
+                Json event = run.event("evaluation", {{"set", "validation"}, {"loss", "NaN"}, {"accuracy", 0.1}});
+                event["epoch"] = epoch;
+                event.update(best);
+                feed(model, event);
+            };
+            feed_all(model, run.past(30));
+            evaluate(1, none);
+            QVERIFY2(!model.best_accuracy(), none.dump().c_str());
+            feed(model, run.phase("finished"));
+            QVERIFY2(!model.detail().contains(QLatin1Char('%')), qPrintable(model.detail()));
+            evaluate(2, {{"best_accuracy", 0.25}, {"best_epoch", 2}});
+            QCOMPARE(model.best_accuracy(), std::optional(0.25));
+            QCOMPARE(model.best_epoch(), std::int64_t{2});
+        }
+    }
+
     void events_without_their_fields_do_no_harm() {
         RunModel model(QStringLiteral("r"));
         for (const char* type :

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run tells, and what it learns.
+#include "train/run_events.h"
 #include "train/run_setup.h"
 #include "train/run_state.h"
 #include "train/time_estimate.h"
@@ -216,7 +217,12 @@ void TestTrainer::nan_is_never_best() {
     QVERIFY(!state.take_evaluation({.loss = std::numeric_limits<double>::infinity(), .correct = 9, .images = 10}));
     QVERIFY(!state.take_evaluation({.loss = 1, .correct = nan, .images = 10}));
     QCOMPARE(state.best_epoch, 0);
+    const auto told = [&](const char* field) {
+        return evaluation_event(state, "validation", {}, false).contains(field);
+    };
+    QVERIFY(!told("best_accuracy") && !told("best_epoch"));
     QVERIFY(state.take_evaluation({.loss = 1, .correct = 5, .images = 10}));
+    QVERIFY(told("best_accuracy") && told("best_epoch"));
     QVERIFY(!state.take_evaluation({.loss = 1, .correct = 5, .images = 10})); // a tie keeps the earlier one
     QVERIFY(state.take_evaluation({.loss = 1, .correct = 6, .images = 10}));
 }

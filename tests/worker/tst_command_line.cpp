@@ -23,6 +23,18 @@ using namespace espalier;
 class TestCommandLine : public QObject, private test::TrainProgram {
     Q_OBJECT
 
+    /// A run on two photos of each of two classes, which it makes.
+    QStringList small_photos(const QString& name) const {
+        for (const QString of_class : {"/a", "/b"}) {
+            QDir(folder_.path()).mkpath(name + of_class);
+            for (const QString file : {"/1.pgm", "/5.pgm"})
+                (void)written(name + of_class + file, "P2 16 16 255\n" + QByteArray("9 ").repeated(256));
+        }
+        return {"run",     "--preset", "quick",    "--data",        "folder:" + folder_.filePath(name),
+                "--set",   "epochs=1", "--set",    "image_size=16", "--set",
+                "batch=2", "--set",    "threads=1"};
+    }
+
 private Q_SLOTS:
     void a_run_that_waited_keeps_its_record() {
         const QDir runs(folder_.filePath("waited"));
@@ -395,6 +407,23 @@ private Q_SLOTS:
         for (const auto& one : answer.at("runs"))
             names.append(QString::fromStdString(one.at("name").get<std::string>()));
         QCOMPARE(names, (QStringList{"m", "a", "z"}));
+    }
+
+    void a_run_that_never_validated_has_no_best() {
+        const auto runs = folder_.filePath("never validated");
+        const auto train = [&](const char* share) { // of two images of each class
+            return run(small_photos("few photos") +
+                       QStringList{"--runs", runs, "--set", "validation_share=" + QString(share)})
+                .code;
+        };
+        QCOMPARE(train("0.1"), 0);
+        const auto listed = [&] { return run({"runs", "--runs", runs}).output; };
+        QVERIFY2(listed().contains("best - ") && !listed().contains('%'), listed().constData());
+        const auto answer = Json::parse(run({"runs", "--runs", runs, "--json"}).output.toStdString());
+        QCOMPARE(QString::fromStdString(SchemaCheck(ESPALIER_SCHEMA).fault(answer, "answer.runs")), QString());
+        QVERIFY(answer.at("runs").at(0).at("best_accuracy").is_null());
+        QCOMPARE(train("0.5"), 0);
+        QVERIFY2(listed().contains(" %"), listed().constData());
     }
 
     void ctrl_c_stops_with_a_checkpoint() {

@@ -128,18 +128,21 @@ public:
             resources["step"] = at;
             resources["memory"] = {{"weights", 1000 + at}};
             log_.append(resources);
-            if (at % 500 == 0) {
-                auto evaluation = protocol::make_event("evaluation");
-                evaluation["step"] = at;
-                evaluation["set"] = "validation";
-                evaluation["loss"] = 1.0 / static_cast<double>(at);
-                evaluation["accuracy"] = 0.5;
-                log_.append(evaluation);
-            }
+            if (at % 500 == 0)
+                evaluation(at, Json::object());
             auto warning = protocol::make_event("warning");
             warning["text"] = std::string(filler, 'Q');
             log_.append(warning);
         }
+    }
+    void evaluation(std::int64_t at, const Json& best) {
+        auto event = protocol::make_event("evaluation");
+        event["step"] = at;
+        event["set"] = "validation";
+        event["loss"] = 1.0 / static_cast<double>(at);
+        event["accuracy"] = 0.5;
+        event.update(best);
+        log_.append(event);
     }
     void take_back(std::int64_t from_step) {
         auto back = protocol::make_event("superseded");
@@ -333,6 +336,22 @@ private Q_SLOTS:
         fs::remove(run / column_file_name);
         fs::create_directories(run / column_file_name / "in the way");
         QCOMPARE(difference(stretch(run, 1200, 1300), told_, 1200, 1300), QString());
+    }
+
+    void a_best_is_told_once_there_was_one() {
+        const auto run = place("best");
+        Story story(run);
+        story.steps(1, 100, 10);
+        story.evaluation(100, {{"best_accuracy", 0.0}, {"best_epoch", 0}}); // of NaN, as older runs have it
+        story.evaluation(101, Json::object());
+        const auto whole = [&] {
+            RunPast past(run, [](double) {}, {});
+            return overview_of(past, wanted, {});
+        };
+        QVERIFY(!whole().contains("best_accuracy") && !whole().contains("best_epoch"));
+        story.evaluation(102, {{"best_accuracy", 0.5}, {"best_epoch", 3}});
+        QCOMPARE(whole().at("best_accuracy"), Json(0.5));
+        QCOMPARE(whole().at("best_epoch"), Json(3));
     }
 
     void it_can_be_stopped() {

@@ -243,6 +243,17 @@ private Q_SLOTS:
         }
     }
 
+    /// No run is said to be right in 0 % of the images because none was looked at.
+    void there_is_a_best_once_there_was_one() {
+        const auto best = best_at({{"best_accuracy", 0.25}, {"best_epoch", 3}});
+        QVERIFY(best && best->accuracy == 0.25 && best->epoch == 3);
+        QVERIFY(best_at({{"best_accuracy", 0.0}, {"best_epoch", 1}})); // every image told wrong
+        for (const auto& none :
+             {Json::object(), Json{{"best_accuracy", 0.0}, {"best_epoch", 0}}, Json{{"best_accuracy", 0.5}},
+              Json{{"best_accuracy", "NaN"}, {"best_epoch", 1}}, Json{{"best_accuracy", nullptr}, {"best_epoch", 1}}})
+            QVERIFY2(!best_at(none), none.dump().c_str());
+    }
+
     void the_schema_tells_good_lines_from_bad() {
         const SchemaCheck schema(ESPALIER_SCHEMA);
         QCOMPARE(schema.event_fault(steps_event(1, 3)), std::string());

@@ -10,14 +10,20 @@
 namespace espalier::commands {
 namespace {
 
+std::string best_text(const RunSummary& run) {
+    return run.best_accuracy ? "best " + Console::fixed(100 * *run.best_accuracy, 1) + " %" : "best -";
+}
+
 void print_table(const std::vector<RunSummary>& runs, const std::filesystem::path& root) {
     if (runs.empty())
         return print_line("No runs in " + root.string() + ".");
     for (const auto& run : runs) {
-        print_line(padded(run.state, 12) +
-                   padded("epoch " + Console::fixed(run.epoch, 0) + "/" + std::to_string(run.epochs), 16) +
-                   padded("best " + Console::fixed(100 * run.best_accuracy, 1) + " %", 14) +
-                   padded(Console::clock_text(run.seconds), 9) + padded(run.name, 20) + "  " + run.path);
+        print_line(
+            padded(run.state, 12) +
+            padded("epoch " + Console::fixed(run.epoch, 0) + (run.epochs > 0 ? "/" + std::to_string(run.epochs) : ""),
+                   16) +
+            padded(best_text(run), 14) + padded(Console::clock_text(run.seconds), 9) + padded(run.name, 20) + "  " +
+            run.path);
         if (!run.reason.empty())
             print_line("            " + run.reason);
     }
