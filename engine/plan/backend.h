@@ -182,6 +182,8 @@ public:
         return false;
     }
     [[nodiscard]] virtual Tuning tuning() const { return {}; }
+    /// What people should know of that has happened here since the last call: what it costs and what to do, a text each.
+    [[nodiscard]] virtual std::vector<std::string> take_warnings() { return {}; }
     /// Fills bytes with NaN-like rubbish (0xff), so that tests see what a kernel did not write.
     virtual void poison(std::byte* device, std::size_t bytes) = 0;
 };

@@ -55,6 +55,7 @@ public:
     }
     bool tune(double seconds) override { return inner_->tune(seconds); }
     [[nodiscard]] Tuning tuning() const override { return inner_->tuning(); }
+    [[nodiscard]] std::vector<std::string> take_warnings() override { return inner_->take_warnings(); }
     void poison(std::byte* device, std::size_t bytes) override { inner_->poison(device, bytes); }
 
 protected:

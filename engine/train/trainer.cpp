@@ -44,7 +44,7 @@ private:
     bool set_up();
     void begin_or_resume();
     void tell_setup();
-    void tell_recording_fault();
+    void tell_backend_faults();
     bool run_epochs();
     bool evaluate_epoch();
     void end_epoch(const std::optional<Totals>& validation);
@@ -174,8 +174,10 @@ void Trainer::tell_setup() {
     write_passport();
 }
 
-/// A recorded step that was found wrong is used no more: told once.
-void Trainer::tell_recording_fault() {
+/// What the backend warns of, and a recorded step that was found wrong and is used no more: each told once.
+void Trainer::tell_backend_faults() {
+    for (const auto& text : setup_.backend->take_warnings())
+        warn(events_, text);
     const auto& reason = setup_.network->recording_fault();
     if (reason.empty() || recording_fault_told_)
         return;
@@ -270,7 +272,7 @@ bool Trainer::test() {
 
 /// Between two steps, and between two batches of an evaluation: true if the work must be left.
 bool Trainer::safe_point() {
-    tell_recording_fault();
+    tell_backend_faults();
     if (control_.leaving())
         return true;
     const bool wished = control_.take_checkpoint_wish();
@@ -336,7 +338,7 @@ void Trainer::pause() {
 CheckpointInfo Trainer::begin_saving() {
     control_.enter("saving");
     loop_->drain();
-    tell_recording_fault();
+    tell_backend_faults();
     return Checkpointing::take(setup_, state_, store_);
 }
 

@@ -24,6 +24,7 @@ std::function<void()> after_replay;
 int trims = 0;     ///< of a backend's caches
 int lowered = 0;   ///< ops that were given a kernel
 int allocated = 0; ///< pieces of memory that were taken
+std::vector<std::string> warnings; ///< that a backend still has to tell
 
 /// As a GPU that is not the first: a thread reaches it when it has made it or entered it.
 class OneThreadBackend final : public ForwardingBackend {
@@ -44,6 +45,7 @@ public:
         check();
         inner().upload(tensor, layout, host, device);
     }
+    [[nodiscard]] std::vector<std::string> take_warnings() override { return std::exchange(warnings, {}); }
     void trim_caches() override {
         ++trims;
         inner().trim_caches();
@@ -226,6 +228,23 @@ private Q_SLOTS:
             QVERIFY(at_first_evaluation && at_first_evaluation->first > 0);
             QCOMPARE(std::pair(lowered, allocated), *at_first_evaluation);
         }
+    }
+
+    /// For example of memory that it could not pin, found when the first batch is sent or later.
+    void what_a_backend_warns_of_is_told_once() {
+        SmallRun run({"backend=auto"});
+        EventLog log;
+        warnings = {"found while it was set up"};
+        int replays = 0;
+        after_replay = [&] {
+            if (++replays == 5)
+                warnings = {"found in a step"};
+        };
+        QCOMPARE(run.fault_of_training(log), std::string());
+        std::vector<std::string> told;
+        for (const auto& event : log.of_type("warning"))
+            told.push_back(event.at("text"));
+        QCOMPARE(told, (std::vector<std::string>{"found while it was set up", "found in a step"}));
     }
 
     void a_wrong_recording_is_told_and_left_data() {

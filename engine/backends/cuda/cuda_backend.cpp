@@ -16,6 +16,7 @@
 #include "base/error.h"
 
 #include <cstring>
+#include <utility>
 
 namespace espalier {
 namespace {
@@ -32,6 +33,7 @@ public:
     void start(const std::byte* device) override { bytes_.start(device); }
     [[nodiscard]] bool ready() const override { return bytes_.ready(); }
     void finish(void* host) override { unpack(tensor_, layout_, bytes_.wait(), host); }
+    [[nodiscard]] bool pinned() const { return bytes_.pinned(); }
 
 private:
     Tensor tensor_;
@@ -184,7 +186,16 @@ public:
     }
 
     [[nodiscard]] std::unique_ptr<Download> make_download(const Tensor& tensor, const Layout& layout) override {
-        return std::make_unique<TensorDownload>(streams_.main(), tensor, layout);
+        auto download = std::make_unique<TensorDownload>(streams_.main(), tensor, layout);
+        was_pageable_ = was_pageable_ || !download->pinned();
+        return download;
+    }
+
+    [[nodiscard]] std::vector<std::string> take_warnings() override {
+        if (!(was_pageable_ || staging_.was_pageable()) || std::exchange(pageable_told_, true))
+            return {};
+        return {"The system gives no pinned memory, so copies to and from the GPU are slower (the results are the same): "
+                "if that matters, stop the run, free memory (under WSL2 raise \"memory\" in .wslconfig) and resume it."};
     }
 
     void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(streams_.main())); }
@@ -209,6 +220,8 @@ private:
     Staging staging_;
     cudnn::Planner planner_;
     Settings settings_;
+    bool was_pageable_ = false; ///< memory of a download
+    bool pageable_told_ = false;
 };
 
 } // namespace

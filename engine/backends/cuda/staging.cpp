@@ -53,6 +53,7 @@ Staging::Buffer& Staging::next(std::size_t bytes) {
         buffer.copied.emplace();
     if (buffer.memory.bytes() < bytes)
         buffer.memory.allocate(bytes);
+    was_pageable_ = was_pageable_ || !buffer.memory.pinned();
     return buffer;
 }
 

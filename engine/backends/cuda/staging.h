@@ -24,6 +24,7 @@ public:
     void release();
     [[nodiscard]] std::byte* data() const { return data_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] bool pinned() const { return pinned_; }
 
 private:
     std::byte* data_ = nullptr;
@@ -47,6 +48,8 @@ public:
 
     /// Gives all buffers back, after their copies have run.
     void trim();
+    /// Whether a buffer has ever been ordinary memory.
+    [[nodiscard]] bool was_pageable() const { return was_pageable_; }
 
 private:
     struct Buffer {
@@ -58,6 +61,7 @@ private:
     cudaStream_t stream_;
     std::array<Buffer, 8> buffers_;
     std::size_t turn_ = 0;
+    bool was_pageable_ = false;
 };
 
 /// Host memory of its own for bytes that come to the host again and again, while the device works on.
@@ -72,6 +76,7 @@ public:
     [[nodiscard]] bool ready() const;
     /// The bytes of the last start(), when they are there.
     [[nodiscard]] const std::byte* wait();
+    [[nodiscard]] bool pinned() const { return buffer_.pinned(); }
 
 private:
     cudaStream_t stream_;
