@@ -94,6 +94,27 @@ void settle_precision(RunSetup& setup, const KeptPrecision& kept) {
         setup.backend = backend_for(setup.config, setup.kernel_fallbacks); // without tf32
 }
 
+std::size_t mebibytes_up(std::size_t bytes) { return (bytes + mib - 1) / mib; }
+
+/// Where no rung of the ladder helps: what would.
+OutOfMemory too_little_memory(const RunSetup& setup, const std::vector<std::int64_t>& batch_sizes) {
+    const auto& config = setup.config; // of the last rung
+    const auto unbounded =
+        plan_network(*setup.backend, config, batch_sizes, evaluation_sizes(setup), nullptr, std::size_t{0});
+    const auto least = mebibytes_up(unbounded->memory().total()),
+               asked = mebibytes_up(setup.too_large->memory().total());
+    auto text = "The run needs " + std::to_string(asked) + " MiB of memory";
+    if (least < asked)
+        text += std::string(" as it is, and ") + (config.toggles.recompute ? "with recomputation and " : "with ") +
+                "a batch of " + std::to_string(config.batch) + " still " + std::to_string(least) + " MiB";
+    const bool is_set = config.memory_limit_mib > 0;
+    text += is_set ? ", but memory_limit_mib allows " + std::to_string(config.memory_limit_mib) +
+                         ". Set memory_limit_mib=" + std::to_string(least) + " or more (0: what the machine has free)"
+                   : ", but a run may take " + std::to_string(setup.memory_limit / mib) +
+                         " MiB of what is free now. Close other programs";
+    return OutOfMemory(text + ", or choose a smaller network or smaller images.");
+}
+
 void plan(RunSetup& setup) {
     for (;;) {
         const Batches batches(setup.sets.train.size(), setup.config.batch, Batches::Use::training);
@@ -106,10 +127,12 @@ void plan(RunSetup& setup) {
             std::ranges::move(std::exchange(*setup.kernel_fallbacks, {}), std::back_inserter(setup.fallbacks));
             return;
         } catch (const OutOfMemory& error) {
-            if (const auto* too_large = dynamic_cast<const PlanTooLarge*>(&error);
-                too_large && !setup.device_data && !setup.too_large)
+            const auto* too_large = dynamic_cast<const PlanTooLarge*>(&error);
+            if (too_large && !setup.device_data && !setup.too_large)
                 setup.too_large = *too_large;
             auto note = less_memory(setup, error.what());
+            if (!note && too_large)
+                throw too_little_memory(setup, batches.sizes());
             if (!note)
                 throw;
             setup.backend->trim_caches(); // of what the plan that did not fit had made

@@ -2,6 +2,7 @@
 #include "worker/answer_children.h"
 
 #include "base/error.h"
+#include "train/run_config.h"
 #include "worker/protocol.h"
 
 #include <QCoreApplication>
@@ -309,10 +310,16 @@ Json AnswerChildren::probe(const RequestContext& context, std::chrono::milliseco
     }
 }
 
-void AnswerChildren::check_backend(const std::string& backend, const RequestContext& context,
-                                   std::chrono::milliseconds patience) {
-    if (backend != "auto" && backend != "cpu" && backend != "reference")
-        (void)answer("probe", {{"backend", backend}}, context, patience);
+void AnswerChildren::check_machine(const RunConfig& config, const RequestContext& context,
+                                   const ChildPatience& patience) {
+    const RequestContext quiet{context.runs_root, context.stop};
+    if (config.backend != "auto" && config.backend != "cpu" && config.backend != "reference")
+        (void)answer("probe", {{"backend", config.backend}}, quiet, patience.probe);
+    if (config.memory_limit_mib == 0)
+        return;
+    auto whole = config.to_json();
+    whole.erase("preset"); // of another release it may be none
+    (void)answer("plan", {{"config", std::move(whole)}, {"memory_only", true}}, quiet, patience.plan);
 }
 
 } // namespace espalier

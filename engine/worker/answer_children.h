@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "worker/child_request.h"
 #include "worker/requests.h"
 
 #include <QThread>
@@ -30,9 +31,11 @@ public:
     /// why, and `complete` becomes false.
     [[nodiscard]] Json probe(const RequestContext& context, std::chrono::milliseconds patience, bool& complete);
 
-    /// Throws in words if the backend (and device) that a run names cannot be opened: ConfigError if it is not there,
-    /// DeviceError if its driver fails. The processor is not asked for: it is always there.
-    void check_backend(const std::string& backend, const RequestContext& context, std::chrono::milliseconds patience);
+    /// Throws in words if this machine cannot do a run. The backend (and device) that it names cannot be opened:
+    /// ConfigError if it is not there, DeviceError if its driver fails; the processor is always there. It cannot be
+    /// made small enough for its memory_limit_mib: OutOfMemory. Where it has none it is not planned here, which takes
+    /// seconds on a GPU: what is free then may be more by the time that it begins.
+    void check_machine(const RunConfig& config, const RequestContext& context, const ChildPatience& patience);
 
     /// Ends those that are kept, and waits a second for them at most: a run that starts finds the device's memory free.
     void let_go();

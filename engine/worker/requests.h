@@ -14,6 +14,7 @@
 namespace espalier {
 
 class TrainedModel;
+struct RunConfig;
 
 /// What a request's function may use while it works, in a thread of its own.
 struct RequestContext {
@@ -22,8 +23,8 @@ struct RequestContext {
     std::function<void(Json)> progress = [](Json) {};
     /// A piece of a long answer, sent now; arrays and texts are appended (protocol::join_part).
     std::function<void(Json)> part = [](Json) {};
-    /// Throws in words if the backend (and device) that a run names cannot be opened on this machine.
-    std::function<void(const std::string& backend)> check_backend = [](const std::string&) {};
+    /// Throws in words if this machine cannot do a run (AnswerChildren::check_machine).
+    std::function<void(const RunConfig& config)> check_machine = [](const RunConfig&) {};
     /// Whoever holds a device for this program lets go of it: what a run trains on shall be free.
     std::function<void()> free_devices = [] {};
 

@@ -155,6 +155,8 @@ Json answer_plan(const Json& arguments, const RequestContext& context) {
                             ImageFilesUse::listed);
     context.check();
     auto answer = quick_part(setup, config);
+    if (protocol::flag_at(arguments, "memory_only"))
+        return answer;
     const auto tell = [&] {
         context.check();
         auto fit = answer;

@@ -91,7 +91,7 @@ Json answer_start(const Json& arguments, const RequestContext& context) {
     const bool queue = flag_argument(arguments, "queue");
     empty_trash(context.runs_root);
     const auto run = devices_freed_after(context, [&] {
-        return prepare_run(config, begin_of(queue), context.check_backend, context.runs_root, {}, watch_of(context));
+        return prepare_run(config, begin_of(queue), context.check_machine, context.runs_root, {}, watch_of(context));
     });
     start_supervisor(run, queue, context.stop);
     return {{"path", run.path().string()}};
@@ -116,7 +116,7 @@ Json answer_resume(const Json& arguments, const RequestContext& context) {
     const auto run = run_of(arguments);
     const bool queue = flag_argument(arguments, "queue");
     devices_freed_after(context, [&] {
-        prepare_resume(run, arguments.value("set", Json::object()), begin_of(queue), context.check_backend,
+        prepare_resume(run, arguments.value("set", Json::object()), begin_of(queue), context.check_machine,
                        optional_text(arguments, "checkpoint"), watch_of(context));
     });
     start_supervisor(run, queue, context.stop);

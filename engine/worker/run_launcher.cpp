@@ -36,7 +36,7 @@ bool has_ended(const RunFolder& run) {
 
 } // namespace
 
-RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check, const std::filesystem::path& root,
+RunFolder prepare_run(const Json& config, Begins begins, const MachineCheck& check, const std::filesystem::path& root,
                       const std::filesystem::path& out, const WorkWatch& watch) {
     const auto whole = RunConfig::from_json(config);
     check_run_name(whole.name);
@@ -44,7 +44,7 @@ RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& che
         check_dataset_is_there(whole.data);
         auto fitted = whole;
         fit_to_listed_data(fitted, watch);
-        check(whole.backend);
+        check(whole);
     }
     auto run = out.empty() ? RunFolder::create(root, whole.name.empty() ? whole.preset : whole.name)
                            : RunFolder::create_at(out);
@@ -59,7 +59,7 @@ RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& che
     return run;
 }
 
-void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
+void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const MachineCheck& check,
                     const std::string& checkpoint, const WorkWatch& watch) {
     run.check_is_run();
     if (is_supervised(run.path()))
@@ -72,7 +72,7 @@ void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, co
     const auto file = checkpoint.empty() ? std::filesystem::path() : folder.find(checkpoint);
     check_resume(folder, config, file, watch);
     if (begins == Begins::now)
-        check(config.backend);
+        check(config);
     if (!file.empty())
         folder.go_back_to(file);
     write_json(run.config(), config.to_json());

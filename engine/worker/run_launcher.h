@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "data/work_watch.h"
 #include "io/run_folder.h"
+#include "train/run_config.h"
 
 #include <functional>
 #include <stop_token>
@@ -15,13 +16,13 @@ namespace espalier {
 enum class Begins { now, later };
 [[nodiscard]] inline Begins begin_of(bool queue) { return queue ? Begins::later : Begins::now; }
 
-/// Throws in words if the backend that a run names cannot be opened here (AnswerChildren::check_backend).
-using BackendCheck = std::function<void(const std::string& backend)>;
+/// Throws in words if this machine cannot do a run (AnswerChildren::check_machine).
+using MachineCheck = std::function<void(const RunConfig& config)>;
 
 /// Makes the folder of a new run with its whole config.json; `out` empty: a new folder in `root`. Throws ConfigError
 /// for a bad configuration or name; what fit_to_listed_data and `check` throw if it begins now; Error if the folder
 /// cannot be made. None is left then. `watch` is asked while files are listed.
-[[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const BackendCheck& check,
+[[nodiscard]] RunFolder prepare_run(const Json& config, Begins begins, const MachineCheck& check,
                                     const std::filesystem::path& root, const std::filesystem::path& out = {},
                                     const WorkWatch& watch = {});
 
@@ -29,7 +30,7 @@ using BackendCheck = std::function<void(const std::string& backend)>;
 /// if the folder is no run's, or if the run is still running, and what check_resume throws; what `check` throws if it
 /// begins now. The run stays as it was then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is
 /// where the run goes on from: it is made the newest. Throws ConfigError if there is none of that name.
-void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const BackendCheck& check,
+void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const MachineCheck& check,
                     const std::string& checkpoint = {}, const WorkWatch& watch = {});
 
 /// Starts a supervisor for the run that outlives this process and waits until it answers; `queue`: until it has its

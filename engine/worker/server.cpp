@@ -126,9 +126,7 @@ void Server::work(const Request& request, const RequestFunction& function) {
                                [&](Json body) {
                                    say({request.id, Reply::Kind::part, std::move(body)});
                                }};
-        context.check_backend = [&](const std::string& backend) {
-            children_.check_backend(backend, context, patience_.probe);
-        };
+        context.check_machine = [&](const RunConfig& config) { children_.check_machine(config, context, patience_); };
         context.free_devices = [this] { children_.let_go(); };
         try {
             context.check(); // cancelled while it waited for a thread

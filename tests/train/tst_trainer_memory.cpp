@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that a run may take, and the batch that fits into it.
+#include "base/error.h"
 #include "train/resources.h"
+#include "train/run_setup.h"
 #include "train_support.h"
 
 #include <QtTest>
@@ -18,6 +20,7 @@ private Q_SLOTS:
     void a_last_batch_of_one_is_settled_before_the_start();
     void what_does_not_fit_in_memory_is_shrunk_openly();
     void memory_that_nothing_fits_into_is_an_error();
+    void what_would_be_enough_is_said();
 };
 
 /// The limit is what the system has to give, by its own account and that of every control group above the process.
@@ -100,6 +103,32 @@ void TestTrainerMemory::memory_that_nothing_fits_into_is_an_error() {
     QCOMPARE(outcome.phase, std::string("failed"));
     QCOMPARE(outcome.code, ExitCode::out_of_memory);
     QVERIFY(log.steps().empty());
+}
+
+void TestTrainerMemory::what_would_be_enough_is_said() {
+    const SmallRun run({"data=synthetic:3x256x256,3,40", "network.widths=[64,64]"});
+    const auto config = read_json(run.folder().config());
+    const auto refusal = [&](const Json& more) -> std::string {
+        try {
+            (void)set_up_run(RunConfig::from_json(merged(config, more)));
+            return {};
+        } catch (const OutOfMemory& error) {
+            return error.what();
+        }
+    };
+    for (const bool recompute : {false, true})
+        for (const int batch : {2, 16}) {
+            const auto limited = [&](std::size_t limit) {
+                return refusal({{"memory_limit_mib", limit}, {"batch", batch}, {"toggles", {{"recompute", recompute}}}});
+            };
+            const auto text = limited(1);
+            const std::string key = "Set memory_limit_mib=";
+            const auto at = text.find(key);
+            QVERIFY2(at != std::string::npos && text.find("memory_limit_mib allows 1.") != std::string::npos, text.c_str());
+            const auto enough = std::stoul(text.substr(at + key.size()));
+            QCOMPARE(limited(enough), std::string());
+            QVERIFY(!limited(enough - 1).empty());
+        }
 }
 
 QTEST_GUILESS_MAIN(TestTrainerMemory)

@@ -108,6 +108,7 @@ private Q_SLOTS:
         QTest::newRow("other classes") << QString("data=synthetic:1x16x16,3,128") << 3;
         QTest::newRow("another network") << QString("network.widths=[4,4]") << 3;
         QTest::newRow("a crop of the images' size") << QString("augmentation.crop=16") << 2;
+        QTest::newRow("less memory than a step takes") << QString("epochs=3 memory_limit_mib=1") << 5;
         QTest::newRow("unknown key") << QString("epoch=9") << 2;
     }
     void a_refused_resume_leaves_the_run_as_it_was() {
@@ -118,8 +119,8 @@ private Q_SLOTS:
             QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=2", "--out", out}).code, 0);
         const auto config = read(out + "/config.json"), events = read(out + "/events.jsonl");
         auto arguments = QStringList{"resume", out};
-        if (!change.isEmpty())
-            arguments += {"--set", change};
+        for (const auto& setting : change.split(' ', Qt::SkipEmptyParts))
+            arguments += {"--set", setting};
         const auto refused = run(arguments);
         QCOMPARE(refused.code, code);
         QVERIFY(!refused.errors.isEmpty());

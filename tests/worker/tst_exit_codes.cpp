@@ -174,14 +174,15 @@ private Q_SLOTS:
     void settings_that_do_not_fit_the_data_leave_no_folder_data() {
         QTest::addColumn<QStringList>("settings");
         QTest::addColumn<QByteArray>("words");
+        QTest::addColumn<int>("code");
         for (const QString place : {"small", "large"})
             QDir(folder_.path()).mkpath(place + "/a");
         for (const QString file : {"/a/1.pgm", "/a/2.pgm"}) {
             (void)written("small" + file, "P2 3 4 255\n" + QByteArray("9 ").repeated(12));
             (void)written("large" + file, "P2 1100 1 255\n" + QByteArray("9 ").repeated(1100));
         }
-        const auto row = [](const char* name, const QStringList& settings, const char* words) {
-            QTest::newRow(name) << settings << QByteArray(words);
+        const auto row = [](const char* name, const QStringList& settings, const char* words, int code = 2) {
+            QTest::newRow(name) << settings << QByteArray(words) << code;
         };
         row("a crop of the images' size", {"augmentation.crop=28"}, "Set augmentation.crop=27");
         row("a crop of the size that they are scaled to",
@@ -194,21 +195,24 @@ private Q_SLOTS:
             "Set augmentation.crop=0");
         row("images larger than a network takes", {"data=folder:" + folder_.filePath("large"), "image_size=0"},
             "Set image_size");
+        row("less memory than the smallest step takes", {"network.widths=[64,64]", "memory_limit_mib=1"},
+            "Set memory_limit_mib=", 5);
     }
     void settings_that_do_not_fit_the_data_leave_no_folder() {
         QFETCH(QStringList, settings);
         QFETCH(QByteArray, words);
+        QFETCH(int, code);
         QStringList config{"--preset", "quick"};
         for (const auto& setting : settings)
             config += {"--set", setting};
         const auto out = folder_.filePath("does-not-fit");
         const auto refused = run(QStringList{"run"} + config + QStringList{"--out", out});
-        QCOMPARE(refused.code, 2);
+        QCOMPARE(refused.code, code);
         QVERIFY2(refused.errors.contains(words), refused.errors);
         QVERIFY2(!refused.output.contains("Run folder"), refused.output);
         QVERIFY(!QFile::exists(out));
         const auto checked = run(QStringList{"plan"} + config);
-        QCOMPARE(checked.code, 2);
+        QCOMPARE(checked.code, code);
         QCOMPARE(checked.errors, refused.errors);
     }
 

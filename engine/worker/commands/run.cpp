@@ -52,7 +52,7 @@ int supervise(const RunFolder& run, bool queue, Show show) {
 }
 
 /// Asks a child, which has let go of the device before the run's worker comes.
-void check_backend(const std::string& backend) { AnswerChildren().check_backend(backend, {}, ChildPatience().probe); }
+void check_machine(const RunConfig& config) { AnswerChildren().check_machine(config, {}, {}); }
 
 Show how_to_show(bool json) { return json ? Show::lines : Show::bars; }
 
@@ -87,7 +87,7 @@ void add_run_commands(CLI::App& app, Action& chosen) {
             auto config = options->config.config();
             if (!options->name.empty())
                 config["name"] = options->name;
-            const auto folder = prepare_run(config, begin_of(options->queue), check_backend,
+            const auto folder = prepare_run(config, begin_of(options->queue), check_machine,
                                             options->out.empty() ? runs_root(options->runs) : "", options->out);
             tell_folder(folder, options->json);
             return supervise(folder, options->queue, how_to_show(options->json));
@@ -106,7 +106,7 @@ void add_run_commands(CLI::App& app, Action& chosen) {
     resume->callback([options, &chosen] {
         chosen = [options] {
             const RunFolder folder(std::filesystem::absolute(options->folder));
-            prepare_resume(folder, changes(options->set), begin_of(options->queue), check_backend, options->checkpoint);
+            prepare_resume(folder, changes(options->set), begin_of(options->queue), check_machine, options->checkpoint);
             return supervise(folder, options->queue, how_to_show(options->json));
         };
     });

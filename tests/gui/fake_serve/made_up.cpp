@@ -153,6 +153,8 @@ Json plan(const Json& config) {
         throw DataError("There is no folder " + data.substr(4) + ".");
     if (data == "synthetic:refused")
         throw ConfigError("There is no such pattern.");
+    if (data == "synthetic:huge")
+        throw OutOfMemory("Set memory_limit_mib=9 or more.");
     const double batch = protocol::number_at(config, "batch", 64);
     const double mega = 1024.0 * 1024;
     const bool fits = batch <= 1500;
