@@ -261,7 +261,7 @@ void ConfigurePage::hideEvent(QHideEvent* event) {
 
 /// What was missing may have come meanwhile: a folder, a disk, free memory.
 bool ConfigurePage::event(QEvent* event) {
-    if (event->type() == QEvent::WindowActivate && !plan_error_.isEmpty() && isVisible()) {
+    if (event->type() == QEvent::WindowActivate && isVisible() && !(plan_error_.isEmpty() && data_refusal().isEmpty())) {
         scanned_.clear();
         pause_->start();
     }
@@ -271,8 +271,9 @@ bool ConfigurePage::event(QEvent* event) {
 void ConfigurePage::update_start() {
     const bool may_come = plan_code_ == ExitCode::bad_data; // until the turn of a run that waits
     const QString of_both = form_->has_error() ? form_->error() : lost_;
-    const QString of_start = of_both.isEmpty() && is_refusal(plan_code_) ? plan_error_ : of_both;
-    const QString of_queue = may_come ? of_both : of_start;
+    const QString of_plan = of_both.isEmpty() && is_refusal(plan_code_) ? plan_error_ : of_both;
+    const QString of_queue = may_come ? of_both : of_plan;
+    const QString of_start = of_plan.isEmpty() ? data_refusal() : of_plan;
     const QString hint = refusal_.isEmpty() ? plan_error_ : refusal_;
     const QString said = of_start.isEmpty() ? hint : of_start;
     problem_->setText(said);
@@ -287,6 +288,14 @@ void ConfigurePage::update_start() {
             setFocus(); // or a field would get it, and what is typed next
         set_refusal(button, why_not, help);
     }
+}
+
+/// What the scan of the data has found against a start now; files may be mended until the turn of a run that waits.
+QString ConfigurePage::data_refusal() const {
+    const auto values = form_->values();
+    return values.value(QStringLiteral("data")).toString() == scanned_
+               ? scan_refusal(scan_, values.value(QStringLiteral("max_bad_share")).toDouble())
+               : QString();
 }
 
 void ConfigurePage::set_starting(bool starting) {
@@ -460,6 +469,7 @@ void ConfigurePage::show_scan(const Json& scan) {
 
 void ConfigurePage::show_findings() {
     data_->set_findings(scan_findings(scan_, form_->values().value(QStringLiteral("max_bad_share")).toDouble()));
+    update_start();
 }
 
 void ConfigurePage::show_scan_error(const QString& text) { data_->set_message(text, Role::fault); }

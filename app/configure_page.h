@@ -67,6 +67,7 @@ protected:
 private:
     void edited();
     void update_start();
+    [[nodiscard]] QString data_refusal() const;
 
     void apply_device();
     void show_device_limits();

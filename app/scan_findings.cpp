@@ -53,13 +53,6 @@ QString lines_of(const QString& head, const Json& list, std::size_t count, const
     return lines.join(QLatin1Char('\n'));
 }
 
-/// Of image files, some of which can be read; other sets have no bad files that a run could leave out.
-double bad_share(const Json& scan) {
-    const QString kind = text_at(scan, "kind");
-    const double bad = protocol::number_at(scan, "bad_count"), good = protocol::number_at(scan, "images");
-    return (kind == u"folder" || kind == u"csv") && good > 0 ? bad / (bad + good) : 0;
-}
-
 QString size_at(const Json& scan, const char* key) {
     const Json& pair = list_at(scan, key);
     return pair.size() == 2 ? tr("%1 × %2").arg(format_count(protocol::to_double(pair[0])),
@@ -78,6 +71,20 @@ QString images_text(const Json& scan) {
 
 } // namespace
 
+QString scan_refusal(const Json& scan, double most_bad) {
+    const QString kind = scan.is_object() ? text_at(scan, "kind") : QString();
+    if (kind != u"folder" && kind != u"csv") // no other set has files that a run could leave out
+        return {};
+    const double bad = protocol::number_at(scan, "bad_images"), good = protocol::number_at(scan, "images");
+    if (good <= 0)
+        return tr("No image of it can be used.");
+    if (bad <= most_bad * (bad + good))
+        return {};
+    return tr("%1 of the files cannot be read, more than the %2 with which a run begins. Mend them or take them out, "
+              "or allow more: Advanced, Share of bad files.")
+        .arg(format_percent(bad / (bad + good)), format_percent(most_bad));
+}
+
 std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad) {
     const bool any = protocol::number_at(scan, "images") > 0;
     std::vector<DataPanel::Finding> findings{
@@ -87,11 +94,8 @@ std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad)
     if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1)
         tell(tr("%1 different sizes, from %2 to %3; all are scaled to one.")
                  .arg(format_count(sizes), size_at(scan, "smallest"), size_at(scan, "largest")));
-    if (const double share = bad_share(scan); share > most_bad)
-        findings.push_back({QStringLiteral("warning"), Role::fault,
-                            tr("%1 of the files cannot be read, more than the %2 with which a run begins. Mend them or "
-                               "take them out, or allow more: Advanced, Share of bad files.")
-                                .arg(format_percent(share), format_percent(most_bad))});
+    if (const QString refusal = scan_refusal(scan, most_bad); any && !refusal.isEmpty())
+        findings.push_back({QStringLiteral("warning"), Role::fault, refusal});
     const QString place = place_of(scan);
     if (const Json& bad = list_at(scan, "bad"); !bad.empty()) {
         const auto count = std::max(bad.size(), static_cast<std::size_t>(protocol::number_at(scan, "bad_count")));

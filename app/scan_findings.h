@@ -14,4 +14,8 @@ namespace espalier {
 /// of bad image files with which a run begins (max_bad_share); that there are more is said, too.
 [[nodiscard]] std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad);
 
+/// Why no run begins with image files of which so many are bad, as training will find when it has decoded them; empty
+/// if nothing stands against it, and of other kinds of data sets, which are checked when they are opened.
+[[nodiscard]] QString scan_refusal(const Json& scan, double most_bad);
+
 } // namespace espalier

@@ -153,6 +153,7 @@ ScanReport scan_dataset(const std::string& spec, const WorkWatch& watch) {
         const auto column = static_cast<std::size_t>(part);
         if (!found[i].fault.empty()) {
             report.bad.push_back({set->file(part, index), found[i].fault});
+            ++report.bad_images;
             continue;
         }
         findings.add(*set, part, index, found[i], report);
@@ -196,6 +197,7 @@ Json ScanReport::to_json(std::size_t most_bad) const {
             {"repeated", std::move(repeats)},
             {"bad", std::move(bad_files)},
             {"bad_count", bad.size()},
+            {"bad_images", bad_images},
             {"warnings", warnings}};
 }
 

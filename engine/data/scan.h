@@ -21,6 +21,7 @@ struct ScanReport {
     std::size_t sizes = 0;                                ///< how many different ones
     ImageShape smallest, largest;                         ///< by area
     std::vector<BadFile> bad;
+    std::size_t bad_images = 0;     ///< of those, image files that cannot be read: max_bad_share is of them and the images
     bool training_refuses = false;  ///< because of the bad files; image files are left out instead
     std::vector<Repeated> repeated; ///< the first 100
     std::vector<std::string> warnings;

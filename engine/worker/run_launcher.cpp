@@ -59,6 +59,13 @@ RunFolder prepare_run(const Json& config, Begins begins, const MachineCheck& che
     return run;
 }
 
+bool remove_if_never_begun(const RunFolder& run) {
+    bool begun = false;
+    visit_backwards(run.events(), [&](const Json& event) { return !(begun = protocol::is_event(event, "plan")); });
+    std::error_code ignored;
+    return !begun && std::filesystem::remove_all(run.path(), ignored) > 0 && !ignored;
+}
+
 void prepare_resume(const RunFolder& run, const Json& changes, Begins begins, const MachineCheck& check,
                     const std::string& checkpoint, const WorkWatch& watch) {
     run.check_is_run();

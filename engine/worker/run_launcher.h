@@ -26,6 +26,11 @@ using MachineCheck = std::function<void(const RunConfig& config)>;
                                     const std::filesystem::path& root, const std::filesystem::path& out = {},
                                     const WorkWatch& watch = {});
 
+/// Removes a new run that has ended before its network was planned (no event `plan`); returns whether it was one. What
+/// only the worker finds, such as too many photos that cannot be decoded, then leaves no more in the list of runs than
+/// what prepare_run refuses.
+bool remove_if_never_begun(const RunFolder& run);
+
 /// Lays `changes` over the run's configuration, so that it goes on with them. Throws ConfigError if the result is none,
 /// if the folder is no run's, or if the run is still running, and what check_resume throws; what `check` throws if it
 /// begins now. The run stays as it was then. `checkpoint` (as CheckpointFolder::find takes it; empty: the newest) is

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "data/csv_listing.h"
 #include "data/photo_folder.h"
+#include "data/scan.h"
 #include "texts.h"
 
 #include <QTest>
@@ -40,6 +41,9 @@ private Q_SLOTS:
         QVERIFY(has(other->left_out()[1].reason, "line 4 cannot be used: it has no label"));
         QVERIFY(has(other->left_out()[2].reason, "line 5 cannot be used: it has 1 field, but 2"));
         QVERIFY(has(other->left_out()[3].reason, "none.png"));
+        const auto scanned = scan_dataset("csv:" + (folder.path() / "labels.csv").string()).to_json();
+        QCOMPARE(scanned.at("bad_count"), Json(4));
+        QCOMPARE(scanned.at("bad_images"), Json(1)); // a share of bad files is of files, not of lines
         QVERIFY(has(message_of<DataError>([&] { (void)open("file,label\n"); }), "no image"));
         QVERIFY(has(message_of<DataError>([&] { (void)open(""); }), "is empty"));
         QVERIFY(has(message_of<DataError>([&] { (void)open("file,label,part\nimages/1.png,a,some\n"); }),

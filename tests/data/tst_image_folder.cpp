@@ -151,6 +151,7 @@ private Q_SLOTS:
         QVERIFY(has(report.bad[1].reason, "cut off"));
         QCOMPARE(report.total(), std::size_t{3});
         QVERIFY(has(report.warnings, "leaves the bad files out: 4 of 7"));
+        QCOMPARE(report.to_json().at("bad_images"), Json(4)); // which the share of the form is of
 
         const auto set = decoded(folder, 8, 0.6);
         QCOMPARE(set->size(Part::train), std::size_t{3});

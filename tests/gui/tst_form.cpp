@@ -95,6 +95,11 @@ private slots:
         QTest::mouseClick(driver.find(QStringLiteral("start")), Qt::LeftButton);
         QTest::mouseClick(driver.find(QStringLiteral("addToQueue")), Qt::LeftButton);
 
+        // nor can what no memory is enough for
+        type_data(driver, QStringLiteral("synthetic:huge"));
+        QTRY_VERIFY(refused(start, QStringLiteral("Set memory_limit_mib=9 or more.")));
+        QVERIFY(refused(queue, QStringLiteral("Set memory_limit_mib=9 or more.")));
+
         // data may come until the turn of a run that waits
         type_data(driver, QStringLiteral("idx:/nowhere"));
         QTRY_VERIFY(refused(start, QStringLiteral("There is no folder /nowhere.")));
@@ -106,6 +111,37 @@ private slots:
         QVERIFY(start->isEnabled() && queue->isEnabled() && !problem->isVisible());
         QVERIFY(start->toolTip().isEmpty() && start->accessibleDescription().isEmpty());
         QCOMPARE(list->count(), 2);
+    }
+
+    /// What the scan has found against a start is the reason why there is none, as long as the settings leave it so.
+    void photos_that_training_would_refuse_cannot_be_started() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-train-small")));
+        const auto* start = driver.find<QPushButton>(QStringLiteral("start"));
+        const auto* queue = driver.find<QPushButton>(QStringLiteral("addToQueue"));
+        const auto* problem = driver.find<QLabel>(QStringLiteral("startProblem"));
+        const auto refused = [&](const QString& reason) {
+            return !start->isEnabled() && start->toolTip().startsWith(reason) && problem->isVisible() &&
+                   problem->text() == start->toolTip() && queue->isEnabled(); // they may be mended until its turn
+        };
+        const auto too_many = QStringLiteral("42.8 % of the files cannot be read, more than the 10.0 %");
+        type_data(driver, QStringLiteral("folder:/photos"));
+        QTRY_VERIFY(refused(too_many));
+        QVERIFY(driver.click(QStringLiteral("advanced")));
+        auto* share = driver.find<QLineEdit>(QStringLiteral("field-max_bad_share"));
+        const auto allow = [&](const QString& most) {
+            share->selectAll();
+            QTest::keyClicks(share, most);
+        };
+        allow(QStringLiteral("0.5"));
+        QTRY_VERIFY(start->isEnabled() && !problem->isVisible() && start->toolTip().isEmpty());
+        allow(QStringLiteral("0.1"));
+        QTRY_VERIFY(refused(too_many));
+        type_data(driver, QStringLiteral("folder:/unreadable"));
+        allow(QStringLiteral("1"));
+        QTRY_VERIFY(refused(QStringLiteral("No image of it can be used.")));
+        type_data(driver, QStringLiteral("builtin"));
+        QTRY_VERIFY(start->isEnabled() && !problem->isVisible());
     }
 
     /// That nobody could say what it needs is told, but keeps nobody from trying.

@@ -128,6 +128,29 @@ private Q_SLOTS:
         QCOMPARE(read(out + "/events.jsonl"), events); // still finished
     }
 
+    /// Which only decoding tells: the run has its folder by then, and leaves none.
+    void a_run_of_which_too_many_photos_cannot_be_decoded_leaves_no_folder() {
+        const auto train = [&, good = small_photos("photos")](const QString& share, const QStringList& more) {
+            return run(good + QStringList{"--set", "max_bad_share=" + share} + more);
+        };
+        for (const char* file :
+             {"photos/a/2.jpg", "photos/a/3.jpg", "photos/b/2.jpg", "photos/b/3.jpg", "photos/b/4.jpg"})
+            (void)written(file, {});
+        const QDir runs(folder_.filePath("bad photos"));
+        const QString out = folder_.filePath("bad photos too");
+        for (const auto& place : {QStringList{"--runs", runs.path()}, {"--out", out}, {"--out", out, "--json"}}) {
+            const auto refused = train("0.5", place);
+            QCOMPARE(refused.code, 3);
+            QVERIFY2(refused.output.contains("5 of 9 image files cannot be used"), refused.output);
+            QVERIFY2((refused.output + refused.errors).contains("the run's folder is removed"), refused.output);
+            QVERIFY(runs.isEmpty() && !QFile::exists(out));
+        }
+        QCOMPARE(train("0.6", {"--out", out}).code, 0);
+        QVERIFY(QFile::remove(folder_.filePath("photos/a/1.pgm")) && QFile::remove(folder_.filePath("photos/a/5.pgm")));
+        QCOMPARE(run({"resume", out, "--set", "epochs=2"}).code, 3); // it has been trained before
+        QVERIFY(QFile::exists(out + "/checkpoints/last.safetensors"));
+    }
+
     void an_image_that_cannot_be_used_holds_up_none_of_the_others() {
         const auto out = folder_.filePath("predicts");
         QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", out}).code, 0);

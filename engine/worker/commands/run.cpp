@@ -56,10 +56,19 @@ void check_machine(const RunConfig& config) { AnswerChildren().check_machine(con
 
 Show how_to_show(bool json) { return json ? Show::lines : Show::bars; }
 
-/// Where the run is kept: to people on stdout, beside protocol lines on stderr.
-void tell_folder(const RunFolder& run, bool json) {
-    std::fprintf(json ? stderr : stdout, "Run folder: %s\n", run.path().string().c_str());
+/// To people on stdout, beside protocol lines on stderr.
+void tell(const std::string& line, bool json) {
+    std::fprintf(json ? stderr : stdout, "%s\n", line.c_str());
     std::fflush(json ? stderr : stdout);
+}
+
+/// Where the run is kept.
+void tell_folder(const RunFolder& run, bool json) { tell("Run folder: " + run.path().string(), json); }
+
+/// Whether another configuration or other data is what it takes, not another try.
+bool is_refusal(int code) {
+    const auto why = static_cast<ExitCode>(code);
+    return why == ExitCode::bad_configuration || why == ExitCode::bad_data || why == ExitCode::out_of_memory;
 }
 
 } // namespace
@@ -90,7 +99,10 @@ void add_run_commands(CLI::App& app, Action& chosen) {
             const auto folder = prepare_run(config, begin_of(options->queue), check_machine,
                                             options->out.empty() ? runs_root(options->runs) : "", options->out);
             tell_folder(folder, options->json);
-            return supervise(folder, options->queue, how_to_show(options->json));
+            const int code = supervise(folder, options->queue, how_to_show(options->json));
+            if (!options->queue && is_refusal(code) && remove_if_never_begun(folder))
+                tell("Nothing was trained: the run's folder is removed.", options->json);
+            return code;
         };
     });
 

@@ -141,6 +141,7 @@ Json photos(const std::string& data) {
             {"largest", {4000, 3000}},
             {"bad", std::move(bad)},
             {"bad_count", 1200},
+            {"bad_images", 1200},
             {"repeated", Json::array({{{"file", folder + "/dog/2.jpg"}, {"same_as", folder + "/cat/1.jpg"}}})},
             {"warnings", Json::array()}};
 }
