@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/passport.h"
 
+#include "base/error.h"
 #include "base/threads.h"
+#include "io/run_folder.h"
 #include "plan/session.h"
 #include "train/run_events.h"
 
@@ -104,6 +106,17 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
             passport["tuning"]["tuned_seconds"] = setup.tuned_seconds;
     }
     return passport;
+}
+
+void PassportFile::write(RunSetup& setup) {
+    try {
+        write_json(file_, make_passport(setup, read_object(file_)));
+    } catch (const Error& error) {
+        if (!std::filesystem::exists(file_))
+            throw;
+        if (!std::exchange(stale_told_, true))
+            warn(events_, std::string("The run's passport is an older one. ") + error.what());
+    }
 }
 
 } // namespace espalier

@@ -89,6 +89,15 @@ StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& set
     return point;
 }
 
+KeptPrecision kept_precision(const CheckpointFolder& folder) {
+    try {
+        const auto state = RunState::from_json(read_checkpoint_info(folder.last()).run_state);
+        return state.precision_asked == "auto" ? KeptPrecision{state.backend, state.precision} : KeptPrecision{};
+    } catch (const Error&) {
+        return {}; // none yet, or one that starting_point() will complain about
+    }
+}
+
 bool nothing_left(const RunState& state, const RunConfig& config, const RunSets& sets) {
     return state.epoch >= config.epochs && (state.tested || sets.test.empty());
 }
@@ -133,6 +142,23 @@ std::string way_back(const RunFolder& run, const RunConfig& config) {
     }
     return "There is no checkpoint from before to go back to: begin a new run with a smaller rate, such as " +
            rate.str() + ".";
+}
+
+bool go_back_to_finite_values(CheckpointFolder& folder) {
+    const auto names = folder.names();
+    for (const auto& name : names) {
+        const auto file = folder.find(name);
+        try {
+            if (!load_checkpoint(file).store.all_finite())
+                continue;
+        } catch (const CheckpointError&) {
+            continue; // damaged
+        }
+        if (name != names.front())
+            folder.go_back_to(file);
+        return true;
+    }
+    return names.empty();
 }
 
 } // namespace espalier

@@ -24,6 +24,10 @@ struct StartingPoint {
 /// newest one belongs to another network or other classes.
 [[nodiscard]] StartingPoint starting_point(const CheckpointFolder& folder, const RunSetup& setup);
 
+/// Of the newest checkpoint: what "auto" has once come to stays, as long as the backend does. What a rung or the user
+/// has set is no longer kept when the setting is "auto" again.
+[[nodiscard]] KeptPrecision kept_precision(const CheckpointFolder& folder);
+
 /// Whether a run in this state has trained all its epochs, and tested where there is a test part.
 [[nodiscard]] bool nothing_left(const RunState& state, const RunConfig& config, const RunSets& sets);
 /// Throws ConfigError, naming a number of epochs that would do, if nothing is left.
@@ -38,5 +42,10 @@ void check_resume(const CheckpointFolder& folder, RunConfig config, const std::f
 /// For a run that diverged: how to go on, naming a checkpoint only if there is one whose loss was still a finite
 /// number.
 [[nodiscard]] std::string way_back(const RunFolder& run, const RunConfig& config);
+
+/// The same for one that goes on by itself: the newest checkpoint without a trace of numbers that are not finite
+/// becomes the newest of all. (An update that overflows is left out, but its forward has changed the running
+/// statistics.) True if the run can go on, be it from its beginning.
+[[nodiscard]] bool go_back_to_finite_values(CheckpointFolder& folder);
 
 } // namespace espalier
