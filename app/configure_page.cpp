@@ -208,7 +208,6 @@ void ConfigurePage::set_preset(const QString& name, const QString& title, const 
     plan_error_.clear();
     refusal_.clear();
     starting_ = false;
-    data_->set_message(tr("Looking at the data…"), Role::secondary);
     fit_->set_parts({}, 0);
     fit_->set_words(tr("Working out what it needs…"), {});
     update_start();
@@ -244,6 +243,7 @@ void ConfigurePage::edited() {
     if (data_set != scanned_) {
         scanned_ = data_set;
         scan_ = nullptr;
+        data_->set_message(tr("Looking at the data…"), Role::secondary); // no longer what was there of another one
         emit scan_wanted(data_set);
     } else if (!scan_.is_null()) {
         show_findings();

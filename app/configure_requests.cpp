@@ -15,6 +15,7 @@ ConfigureRequests::ConfigureRequests(Machine* machine, ConfigurePage* page, QObj
     connect(page, &ConfigurePage::left, this, [this] { // a folder may take hours to look at
         machine_->cancel(plan_);
         machine_->cancel(scan_);
+        machine_->cancel(thumbnails_);
     });
 }
 
@@ -39,15 +40,16 @@ void ConfigureRequests::ask_plan(const Json& config) {
 
 void ConfigureRequests::ask_scan(const QString& data_set) {
     machine_->cancel(scan_);
+    machine_->cancel(thumbnails_); // of another data set
     scan_ = machine_->request(
         "scan", Json{{"data", data_set.toStdString()}},
         {[this, data_set](const Json& scan) {
              page_->show_scan(scan);
              if (!machine_->can("thumbnails"))
                  return;
-             machine_->request("thumbnails",
-                               Json{{"data", data_set.toStdString()}, {"count", thumbnails}, {"size", thumbnail_size}},
-                               {[this](const Json& answer) { page_->show_thumbnails(answer); }, {}, {}, {}});
+             thumbnails_ = machine_->request(
+                 "thumbnails", Json{{"data", data_set.toStdString()}, {"count", thumbnails}, {"size", thumbnail_size}},
+                 {[this](const Json& answer) { page_->show_thumbnails(answer); }, {}, {}, {}});
          },
          [this](const QString& text, int code) {
              if (code != Machine::cancelled)

@@ -20,7 +20,7 @@ private:
 
     Machine* machine_;
     ConfigurePage* page_;
-    std::int64_t plan_ = 0, scan_ = 0;
+    std::int64_t plan_ = 0, scan_ = 0, thumbnails_ = 0;
 };
 
 } // namespace espalier

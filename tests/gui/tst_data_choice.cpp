@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a new run is made with: a folder that is chosen or dropped, and the device. A stand-in for the engine answers.
+#include "data_panel.h"
 #include "device_summary.h"
 #include "folder_kind.h"
 #include "run_form.h"
@@ -93,6 +94,39 @@ private slots:
         QTest::keyClick(name, Qt::Key_Return);
         QTRY_COMPARE(data_of(driver), QStringLiteral("folder:") + folder.path());
         QTRY_VERIFY(driver.find<QPushButton>(QStringLiteral("start"))->isEnabled());
+    }
+
+    /// Whether they were there already or come late: images of other data would be taken for one's own.
+    void images_of_the_data_of_before_are_not_shown_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::newRow("there") << QStringList{};
+        QTest::newRow("late") << QStringList{QStringLiteral("--slow-thumbnails"), QStringLiteral("600")};
+    }
+    void images_of_the_data_of_before_are_not_shown() {
+        QFETCH(QStringList, arguments);
+        WindowDriver driver(engine, arguments);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        auto* data = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
+        const auto type = [&](const char* text) {
+            data->selectAll();
+            QTest::keyClicks(data, QLatin1String(text));
+        };
+        const auto* images = driver.window->findChild<ThumbnailStrip*>();
+        const auto* scan = driver.find(QStringLiteral("scanScroll"));
+        const auto scanned = [&](const char* word) {
+            const auto labels = scan->findChildren<QLabel*>();
+            return std::ranges::any_of(labels,
+                                       [&](auto* label) { return label->text().contains(QLatin1String(word)); });
+        };
+        type("folder:/photos");
+        QTRY_VERIFY(scanned("cannot be read"));
+        if (arguments.isEmpty())
+            QTRY_VERIFY(images->isVisible());
+        type("synthetic:1x8x8,3,100");
+        QTRY_VERIFY(scanned("images of") && !scanned("cannot be read"));
+        QVERIFY(!images->isVisible());
+        QTest::qWait(900); // the late ones come now
+        QVERIFY(!images->isVisible());
     }
 
     void a_table_a_run_and_a_checkpoint_are_dropped() {

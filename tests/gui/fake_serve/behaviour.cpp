@@ -35,7 +35,8 @@ const std::map<std::string, std::int64_t Behaviour::*> numbers{{"--more-runs", &
                                                                {"--fall-back-at", &Behaviour::fall_back_at},
                                                                {"--slow-plan", &Behaviour::slow_plan},
                                                                {"--late-hello", &Behaviour::late_hello},
-                                                               {"--slow-overview", &Behaviour::slow_overview}};
+                                                               {"--slow-overview", &Behaviour::slow_overview},
+                                                               {"--slow-thumbnails", &Behaviour::slow_thumbnails}};
 
 } // namespace
 

@@ -29,6 +29,7 @@ namespace espalier::test {
 ///     long
 ///     --old-driver         it has a card whose driver is too old, and a processor
 ///     --fall-back-at STEP  there the engine turns recomputation on by itself
+///     --slow-thumbnails MS images of a data set come so long after they were asked for
 ///     --slow-plan MS       the rest of the fit check comes so long after its quick part
 ///     --long-past          the newest run of before has 8,000 epochs and 3,000 layers
 ///     --more-runs N        N more finished runs of before
@@ -45,7 +46,7 @@ struct Behaviour {
     bool gpu = false, two_gpus = false, overview = false, no_restore = false;
     bool old_driver = false, no_smoothing = false;
     std::int64_t more_runs = 0, fail_at = 0, crash_at = 0, pace = 3, fall_back_at = 0, slow_plan = 0, hang_at = 0,
-                 late_hello = 0, slow_overview = 0;
+                 late_hello = 0, slow_overview = 0, slow_thumbnails = 0;
 };
 
 /// Read once from the command line, before anything else looks at it.

@@ -146,6 +146,14 @@ Json photos(const std::string& data) {
             {"warnings", Json::array()}};
 }
 
+Json thumbnails(const std::string& data) {
+    constexpr auto picture =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    if (!data.starts_with("folder:"))
+        throw DataError("No image of it can be shown.");
+    return {{"images", Json::array({{{"png", picture}, {"label", 0}, {"file", data + "/1.png"}}})}};
+}
+
 Json plan(const Json& config) {
     const std::string data = protocol::text_at(config, "data");
     if (data == "synthetic:dead")

@@ -14,6 +14,7 @@ namespace espalier::test {
 [[nodiscard]] Json scan();
 [[nodiscard]] Json photos(const std::string& data); ///< a scan of a folder as people have them: of many sizes, and with
                                                     ///< files that cannot be read
+[[nodiscard]] Json thumbnails(const std::string& data); ///< of a folder; throws what is said of other data
 [[nodiscard]] Json plan(const Json& config);
 [[nodiscard]] Json quick_part(Json plan);    ///< what the fit check knows at once
 [[nodiscard]] std::vector<Json> long_past(); ///< all events of a run that went on for weeks

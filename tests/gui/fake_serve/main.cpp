@@ -94,13 +94,12 @@ void answer_plan(const protocol::Request& request) {
 }
 
 /// Later, and then also what nobody waits for any more.
-void answer_stretch(const protocol::Request& request) {
-    const auto tell =
-        [line = protocol::to_message(protocol::Reply{request.id, Kind::answer, stretch(request.arguments)})] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(behaviour.slow_overview));
-            send_line(line);
-        };
-    if (behaviour.slow_overview)
+void answer_after(std::int64_t ms, const protocol::Request& request, Json body) {
+    const auto tell = [ms, line = protocol::to_message(protocol::Reply{request.id, Kind::answer, std::move(body)})] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+        send_line(line);
+    };
+    if (ms > 0)
         std::thread(tell).detach();
     else
         tell();
@@ -125,7 +124,10 @@ int main(int argc, char** argv) {
                      protocol::text_at(request.arguments, "data").starts_with("folder:"))
                 slow_scans.begin(request.id);
             else if (request.name == "overview")
-                answer_stretch(request);
+                answer_after(behaviour.slow_overview, request, stretch(request.arguments));
+            else if (request.name == "thumbnails")
+                answer_after(behaviour.slow_thumbnails, request,
+                             thumbnails(protocol::text_at(request.arguments, "data")));
             else if (request.name == "plan")
                 answer_plan(request);
             else
