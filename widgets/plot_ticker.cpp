@@ -41,6 +41,12 @@ double nice(double value) {
     return 10 * power;
 }
 
+/// "1.5E+05" as "1.5e5": the room beside an axis is small.
+QString with_short_power(const QString& number) {
+    const qsizetype power = number.indexOf(QLatin1Char('E'), 0, Qt::CaseInsensitive);
+    return power < 0 ? number : number.first(power) + QStringLiteral("e%1").arg(number.sliced(power + 1).toInt());
+}
+
 } // namespace
 
 double round_up(double value, Measure measure) {
@@ -98,7 +104,7 @@ QString PlotTicker::label(double tick, double step, double unit, bool with_unit)
         if (tick == 0)
             return QStringLiteral("0");
         if (std::abs(tick) < 1e-3 || std::abs(tick) >= 1e5)
-            return format_number(tick, 2);
+            return with_short_power(format_number(tick, 2));
         const bool half = std::abs(step * std::pow(10, decimals) - std::round(step * std::pow(10, decimals))) > 1e-6;
         return screen_locale().toString(tick, 'f', decimals + (half ? 1 : 0));
     }

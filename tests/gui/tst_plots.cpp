@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person does with the plots of a run, over the whole window: zoom, crosshair, axes, smoothing, markers, export.
+#include "format.h"
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "plot_ticker.h"
@@ -17,6 +18,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QSet>
 #include <QSignalSpy>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
@@ -274,6 +276,41 @@ private slots:
         QVERIFY(canvas(&plot)->yAxis->range().lower > 0.1); // zeros do not stretch the axis
         plot.set_logarithmic(false);
         QVERIFY(!plot.accessibleDescription().contains(QStringLiteral("0 or below")));
+    }
+
+    /// However large or small the values are, their numbers have room beside the axis, and those of one axis differ.
+    void numbers_beside_an_axis_have_room_data() {
+        QTest::addColumn<Measure>("measure");
+        QTest::newRow("loss") << Measure::plain;
+        QTest::newRow("shares") << Measure::percent;
+        QTest::newRow("memory") << Measure::bytes;
+        QTest::newRow("arithmetic") << Measure::count;
+    }
+    void numbers_beside_an_axis_have_room() {
+        QFETCH(Measure, measure);
+        const QFontMetrics metrics(Theme::instance().font(TextSize::small));
+        LivePlot plot(QStringLiteral("Any"), measure);
+        const int room = canvas(&plot)->axisRect()->margins().left() - canvas(&plot)->yAxis->tickLabelPadding();
+        const int most = measure == Measure::plain ? 37 : measure == Measure::percent ? 0 : 14;
+        const int least = measure == Measure::plain ? -37 : 0;
+        for (const bool logarithmic : {false, true}) {
+            if (logarithmic && measure == Measure::percent)
+                continue;
+            plot.set_logarithmic(logarithmic);
+            for (int power = least; power <= most; ++power)
+                for (const double digits : {1.0, 1.7, 2.4, 3.9, 6.0, 9.7}) {
+                    const double high = digits * std::pow(10, power);
+                    const QCPAxis* axis = canvas(&plot)->yAxis;
+                    QVector<double> ticks;
+                    QVector<QString> labels;
+                    axis->ticker()->generate(QCPRange(logarithmic ? high / 1000 : 0, high), screen_locale(), 'g', 3,
+                                             ticks, nullptr, &labels);
+                    for (const QString& label : labels)
+                        QVERIFY2(metrics.horizontalAdvance(label) <= room, qPrintable(label));
+                    labels.removeAll(QString());
+                    QCOMPARE(QSet<QString>(labels.begin(), labels.end()).size(), labels.size());
+                }
+        }
     }
 
     /// Whatever a loss can become: what has a place is drawn, what has none is marked, and the axis stays of use.
