@@ -3,6 +3,7 @@
 
 #include "color.h"
 #include "format.h"
+#include "logarithmic_ticker.h"
 #include "plot_header.h"
 #include "plot_ticker.h"
 
@@ -79,6 +80,7 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
     }
     plot_->xAxis->grid()->setVisible(false);
     plot_->yAxis->grid()->setZeroLinePen(Qt::NoPen);
+    plot_->yAxis->setNumberFormat(QStringLiteral("g"));
     plot_->yAxis2->setRange(0, 1); // of shares; not shown
     overlay_ = new PlotOverlay(plot_->axisRect());
     crosshair_ = new PlotCrosshair(plot_->axisRect());
@@ -205,12 +207,11 @@ void LivePlot::set_logarithmic(bool on) {
     logarithm_->setChecked(on);
     plot_->yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     if (on)
-        plot_->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+        plot_->yAxis->setTicker(QSharedPointer<LogarithmicTicker>::create(measure_));
     else
         plot_->yAxis->setTicker(QSharedPointer<PlotTicker>::create(measure_));
     plot_->yAxis->ticker()->setTickCount(4);
-    plot_->yAxis->setNumberFormat(QStringLiteral("g"));
-    plot_->yAxis->setNumberPrecision(3);
+    plot_->yAxis->setNumberFormat(on ? QStringLiteral("gb") : QStringLiteral("g")); // b: powers of ten stand high
     plot_->yAxis->setSubTicks(false);
     refresh();
     emit logarithmic_changed(on);

@@ -126,7 +126,7 @@ void PlotTicker::generate(const QCPRange& range, const QLocale&, QChar, int, QVe
     if (!labels)
         return;
     labels->clear();
-    const double scale = unit(ticks.isEmpty() ? 1 : ticks.last());
+    const double scale = unit(std::max(std::abs(range.lower), std::abs(range.upper))); // the step is round in it
     for (qsizetype i = 0; i < ticks.size(); ++i)
         labels->append(label(ticks[i], step, scale, i + 1 == ticks.size()));
 }

@@ -17,11 +17,12 @@ public:
 
 protected:
     double getTickStep(const QCPRange& range) override;
-
-private:
+    [[nodiscard]] Measure measure() const { return measure_; }
     [[nodiscard]] double unit(double largest) const;
+    /// As exact as the distance to the next tick asks for.
     [[nodiscard]] QString label(double tick, double step, double unit, bool with_unit) const;
 
+private:
     Measure measure_;
 };
 

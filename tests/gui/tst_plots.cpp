@@ -293,21 +293,29 @@ private slots:
         const int room = canvas(&plot)->axisRect()->margins().left() - canvas(&plot)->yAxis->tickLabelPadding();
         const int most = measure == Measure::plain ? 37 : measure == Measure::percent ? 0 : 14;
         const int least = measure == Measure::plain ? -37 : 0;
-        for (const bool logarithmic : {false, true}) {
-            if (logarithmic && measure == Measure::percent)
-                continue;
+        for (const double decades : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0}) {
+            const bool logarithmic = decades > 0;
+            if (measure == Measure::percent && decades > 3) // less than an image of thousands
+                break;
             plot.set_logarithmic(logarithmic);
             for (int power = least; power <= most; ++power)
                 for (const double digits : {1.0, 1.7, 2.4, 3.9, 6.0, 9.7}) {
-                    const double high = digits * std::pow(10, power);
+                    const double high = digits * std::pow(10, power), low = high / std::pow(10, decades);
+                    if (measure == Measure::bytes && logarithmic && low < 1000)
+                        continue;
                     const QCPAxis* axis = canvas(&plot)->yAxis;
                     QVector<double> ticks;
                     QVector<QString> labels;
-                    axis->ticker()->generate(QCPRange(logarithmic ? high / 1000 : 0, high), screen_locale(), 'g', 3,
-                                             ticks, nullptr, &labels);
+                    axis->ticker()->generate(QCPRange(logarithmic ? low : 0, high), screen_locale(), 'g', 3, ticks,
+                                             nullptr, &labels);
                     for (const QString& label : labels)
                         QVERIFY2(metrics.horizontalAdvance(label) <= room, qPrintable(label));
-                    labels.removeAll(QString());
+                    QVERIFY2(labels.size() >= 2, qPrintable(labels.join(QLatin1Char(' '))));
+                    for (qsizetype i = 1; logarithmic && i < ticks.size(); ++i) // of a plot that is 110 pixels high
+                        QVERIFY2(110 * std::log(ticks[i] / ticks[i - 1]) / std::log(high / low) > metrics.ascent(),
+                                 qPrintable(labels.join(QLatin1Char(' '))));
+                    if (logarithmic && measure == Measure::bytes)
+                        QVERIFY2(labels.back().endsWith(QLatin1Char('B')), qPrintable(labels.back()));
                     QCOMPARE(QSet<QString>(labels.begin(), labels.end()).size(), labels.size());
                 }
         }
