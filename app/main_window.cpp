@@ -297,8 +297,11 @@ void MainWindow::predict(const QString& image) {
         run_page_->results()->predict(image);
     } else if (store_->is_loading(run->path()))
         tell(tr("This run is still being read. Drop %1 again when all of it is there.").arg(name), false);
-    else
+    else if (is_active(run->state()))
         tell(tr("To have %1 predicted, wait for the first checkpoint of this run, or open a finished one.").arg(name),
+             false);
+    else
+        tell(tr("This run has no checkpoint that could predict %1: open a finished one, and drop it again.").arg(name),
              false);
 }
 

@@ -1873,6 +1873,10 @@ A click offers to take it back.</source>
         <source>New run like %1</source>
         <translation>与 %1 相同的新运行</translation>
     </message>
+    <message>
+        <source>This run has no checkpoint that could predict %1: open a finished one, and drop it again.</source>
+        <translation>该运行没有可用于预测 %1 的检查点：请打开一个已完成的运行，再拖放一次。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::MetricTile</name>

@@ -252,6 +252,19 @@ private slots:
         QTRY_VERIFY(words->isVisible() && words->text().startsWith(QStringLiteral("Ankle boot")));
     }
 
+    void a_run_that_ended_without_a_checkpoint_never_predicts() {
+        const QTemporaryDir folder;
+        make_files(folder.path(), {"boot.png"});
+        WindowDriver driver(engine, {QStringLiteral("--fail-at"), QStringLiteral("5")});
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_state(RunState::failed));
+        driver.window->run_page()->show_tab(RunPage::results_tab);
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("boot.png")), driver.find(QStringLiteral("resultsEmpty"))));
+        const QString said = driver.find(QStringLiteral("message"))->accessibleName();
+        QVERIFY2(said.startsWith(QStringLiteral("This run has no checkpoint")), qPrintable(said));
+    }
+
     void the_device_is_chosen_by_name() {
         WindowDriver driver(engine, {QStringLiteral("--two-gpus")});
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
