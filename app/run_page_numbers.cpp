@@ -53,7 +53,6 @@ void RunPage::fill_header() {
     QStringList beside{preset_titles_.value(run_->kind(), run_->kind()), title.begun()};
     beside.removeAll(QString());
     header_->set_name(title.text, beside.join(QStringLiteral(" · ")));
-    header_->setToolTip(run_->name());
     const RunState state = run_->state();
     header_->set_state(state, run_->is_saving() ? tr("Saving") : run_->is_evaluating() ? tr("Evaluating") : QString());
     const auto& plan = run_->plan();
