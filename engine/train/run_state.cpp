@@ -12,12 +12,14 @@
 namespace espalier {
 
 bool RunState::take_evaluation(const Totals& totals) {
-    const double accuracy = totals.accuracy();
-    if (!std::isfinite(totals.loss) || !(accuracy > best_accuracy)) {
+    const double accuracy = totals.accuracy(), loss = totals.mean_loss();
+    const bool better = accuracy > best_accuracy || (accuracy == best_accuracy && loss < best_loss);
+    if (!std::isfinite(loss) || !better) {
         ++evaluations_since_best;
         return false;
     }
     best_accuracy = accuracy;
+    best_loss = loss;
     best_epoch = epoch;
     evaluations_since_best = 0;
     return true;
@@ -43,6 +45,7 @@ Json RunState::to_json() const {
             {"training_correct", training.correct},
             {"training_images", training.images},
             {"best_accuracy", best_accuracy},
+            {"best_loss", number_or_text(best_loss)},
             {"best_epoch", best_epoch},
             {"evaluations_since_best", evaluations_since_best},
             {"bad_steps", bad_steps},
@@ -67,6 +70,7 @@ RunState RunState::from_json(const Json& json) {
         state.training.correct = json.at("training_correct").get<double>();
         state.training.images = json.at("training_images").get<double>();
         state.best_accuracy = json.at("best_accuracy").get<double>();
+        state.best_loss = number_from(json.value("best_loss", Json("NaN"))); // older ones do not tell
         state.best_epoch = json.at("best_epoch").get<std::int64_t>();
         state.evaluations_since_best = json.at("evaluations_since_best").get<std::int64_t>();
         state.bad_steps = json.at("bad_steps").get<std::int64_t>();

@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace espalier {
@@ -35,6 +36,7 @@ struct RunState {
     std::int64_t batch = 0;      ///< images an update that epoch_step counts in
     Totals training;             ///< of the current epoch
     double best_accuracy = -1;   ///< of the validation part; -1: none yet
+    double best_loss = std::numeric_limits<double>::quiet_NaN(); ///< of the same evaluation; NaN: not known
     std::int64_t best_epoch = 0;
     std::int64_t evaluations_since_best = 0;
     std::int64_t bad_steps = 0;           ///< steps in a row whose loss or gradient is not finite
@@ -55,10 +57,11 @@ struct RunState {
     [[nodiscard]] std::string change_batch(std::int64_t images_per_step, std::int64_t steps_per_epoch);
 
     /// Counts an evaluation on the validation part, which belongs to `epoch`. True if it is the best: its loss is
-    /// finite and its accuracy above every one before. NaN never is.
+    /// finite and its accuracy above every one before, or as high with a smaller loss. NaN never is.
     bool take_evaluation(const Totals& totals);
     void forget_best() {
         best_accuracy = -1;
+        best_loss = std::numeric_limits<double>::quiet_NaN();
         best_epoch = evaluations_since_best = 0;
     }
 

@@ -63,6 +63,7 @@ void Trainer::end_epoch(const std::optional<Totals>& validation) {
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
     if (best && !try_to_save(true)) { // what was the best before is still there
         state_.best_accuracy = best_before.best_accuracy;
+        state_.best_loss = best_before.best_loss;
         state_.best_epoch = best_before.best_epoch;
     }
 }

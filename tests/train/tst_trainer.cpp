@@ -36,6 +36,7 @@ private Q_SLOTS:
     void weights_that_run_away_end_the_run_data();
     void weights_that_run_away_end_the_run();
     void nan_is_never_best();
+    void of_equal_accuracies_the_smaller_loss_is_best();
     void the_layers_are_profiled();
     void time_is_estimated();
 };
@@ -225,6 +226,31 @@ void TestTrainer::nan_is_never_best() {
     QVERIFY(told("best_accuracy") && told("best_epoch"));
     QVERIFY(!state.take_evaluation({.loss = 1, .correct = 5, .images = 10})); // a tie keeps the earlier one
     QVERIFY(state.take_evaluation({.loss = 1, .correct = 6, .images = 10}));
+}
+
+/// As where there are a dozen images: many networks tell the same number of them right.
+void TestTrainer::of_equal_accuracies_the_smaller_loss_is_best() {
+    RunState state;
+    state.epoch = 5;
+    QVERIFY(state.take_evaluation({.loss = 78, .correct = 11, .images = 12}));
+    state.epoch = 6;
+    QVERIFY(!state.take_evaluation({.loss = 79, .correct = 11, .images = 12}));
+    QVERIFY(!state.take_evaluation({.loss = 1, .correct = 10, .images = 12}));
+    QCOMPARE(state.evaluations_since_best, 2);
+    state = RunState::from_json(state.to_json());
+    state.epoch = 15;
+    QVERIFY(state.take_evaluation({.loss = 2.5, .correct = 11, .images = 12}));
+    QCOMPARE(state.best_epoch, 15);
+    QCOMPARE(state.best_accuracy, 11.0 / 12);
+    QCOMPARE(state.evaluations_since_best, 0);
+
+    auto older = state.to_json(); // which tells no loss: what was the best stays it
+    older.erase("best_loss");
+    state = RunState::from_json(older);
+    QVERIFY(!state.take_evaluation({.loss = 0.1, .correct = 11, .images = 12}));
+    QVERIFY(state.take_evaluation({.loss = 9, .correct = 12, .images = 12}));
+    state.forget_best();
+    QVERIFY(state.take_evaluation({.loss = 90, .correct = 1, .images = 12}));
 }
 
 void TestTrainer::the_layers_are_profiled() {
