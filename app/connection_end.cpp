@@ -23,7 +23,9 @@ QString with_words(const QString& sentence, const QString& words) {
 
 EndExplained explain_here(const ConnectionEnd& end) {
     if (!end.started)
-        return {end.problem, true};
+        return {tr("%1. Install the package espalier-train, or name the engine: espalier --engine PROGRAM.")
+                    .arg(end.problem),
+                true};
     const QString how = (end.crashed ? tr("The engine on this machine crashed (signal %1).")
                                      : tr("The engine on this machine ended with code %1."))
                             .arg(end.code);

@@ -202,7 +202,7 @@ void MainWindow::connect_machine() {
         update_controls();
         run_page_->refresh();
         tell_of_machine(again ? tr("%1 Trying again…").arg(reason) : reason, true);
-        if (!machine_->is_here())
+        if (!machine_->is_here() || !again)
             offer_retry(again ? tr("Try now") : tr("Try again"));
     });
     connect(machine_, &Machine::silent, this, [this](const QString& text) {

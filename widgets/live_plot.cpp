@@ -393,9 +393,11 @@ void LivePlot::refresh(bool at_once) {
 void LivePlot::describe() {
     QStringList parts;
     for (const Curve& curve : curves_)
-        if (curve.shape != Curve::Shape::faint && !curve.series->empty())
+        if (curve.shape != Curve::Shape::faint && !curve.series->empty()) {
+            const QString name = curve.run.isEmpty() ? curve.name : QStringLiteral("%1: %2").arg(curve.run, curve.name);
             parts.append(QStringLiteral("%1 %2").arg(
-                curve.name, value_text(curve.series->value_at(curve.series->size() - 1), measure_of(curve))));
+                name, value_text(curve.series->value_at(curve.series->size() - 1), measure_of(curve))));
+        }
     if (!overlay_->not_positive.empty())
         parts.append(overlay_->not_positive_text());
     if (crosshair_->position)

@@ -807,6 +807,10 @@
         <source>Start again</source>
         <translation>重新开始</translation>
     </message>
+    <message>
+        <source>%1. Install the package espalier-train, or name the engine: espalier --engine PROGRAM.</source>
+        <translation>%1。请安装软件包 espalier-train，或指定引擎：espalier --engine PROGRAM。</translation>
+    </message>
 </context>
 <context>
     <name>espalier::ClassBars</name>

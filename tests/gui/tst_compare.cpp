@@ -41,6 +41,8 @@ private slots:
         QCOMPARE(shown(driver)[0].tag, 1);
         QCOMPARE(shown(driver)[2].tag, 2);
         QVERIFY(shown(driver)[0].role != shown(driver)[2].role);
+        for (const char* run : {"quick-1: training", "quick-1: validation", "grow-2: training"}) // for screen readers
+            QTRY_VERIFY2(page(driver)->plots()->loss()->accessibleDescription().contains(QLatin1String(run)), run);
         QCOMPARE(shown(driver)[0].series->size(), std::size_t{756});
         QCOMPARE(shown(driver)[2].series->size(), std::size_t{430});
         QTRY_COMPARE(cell(driver, QStringLiteral("Steps"), 1), QStringLiteral("756"));

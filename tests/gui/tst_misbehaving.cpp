@@ -6,6 +6,7 @@
 
 #include <QListWidget>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <algorithm>
 
 using namespace espalier;
@@ -95,6 +96,35 @@ private slots:
         QVERIFY(is_whole(driver));
         QVERIFY(driver.click(QStringLiteral("stop")));
         QVERIFY(driver.wait_for_state(RunState::stopped));
+    }
+
+    /// When the window has given up, what has been mended is taken at a click.
+    void an_engine_that_does_not_start_can_be_tried_again() {
+        const QTemporaryDir folder;
+        const QString engine = folder.filePath(QStringLiteral("engine")),
+                      mended = folder.filePath(QStringLiteral("ok"));
+        QFile script(engine);
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(QStringLiteral("#!/bin/sh\n[ -e '%1' ] && exec '%2'\necho 'no library' >&2\nexit 3\n")
+                         .arg(mended, QStringLiteral(FAKE_SERVE))
+                         .toUtf8());
+        script.close();
+        QVERIFY(script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        WindowDriver driver(engine, {});
+        QVERIFY(is_said(driver, "ended with code 3. no library. Trying again"));
+        QVERIFY(driver.click(QStringLiteral("retryMachine"), 30000));
+        QVERIFY(is_said(driver, "ended with code 3. no library."));
+        QFile flag(mended);
+        QVERIFY(flag.open(QIODevice::WriteOnly));
+        QVERIFY(driver.click(QStringLiteral("retryMachine")));
+        QTRY_VERIFY(driver.window->machine()->is_connected());
+        QTRY_VERIFY(message(driver).isEmpty());
+    }
+
+    void an_engine_that_is_not_there_is_told_of() {
+        WindowDriver driver(QStringLiteral("/nowhere/espalier-train"));
+        QVERIFY(is_said(driver, "/nowhere/espalier-train could not be started: "));
+        QVERIFY(is_said(driver, "Install the package espalier-train"));
     }
 
     void an_engine_that_never_says_hello_is_told_of() {
