@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plot_group.h"
 
+#include "format.h"
 #include "plot_ticker.h"
 
 #include <QActionGroup>
@@ -17,6 +18,7 @@ namespace {
 /// Of the time between two draws of a stream that drawing may take: the processor is the training's.
 constexpr int draw_share = 8; // per cent
 constexpr qint64 longest_rest_ms = 400;
+constexpr int narrow_group = 860; ///< pixels of two plots beside each other
 
 QPushButton* option(const QString& text, const QString& help) {
     auto* button = new QPushButton(text);
@@ -24,6 +26,10 @@ QPushButton* option(const QString& text, const QString& help) {
     button->setToolTip(help);
     button->setAccessibleName(help);
     return button;
+}
+
+QString smoothing_words(double weight) {
+    return weight > 0 ? PlotGroup::tr("smooth %1").arg(screen_locale().toString(weight)) : PlotGroup::tr("not smooth");
 }
 
 } // namespace
@@ -58,27 +64,26 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
     }
     axis_button_->setMenu(axes);
 
-    auto* logarithm = option(tr("log"), tr("Logarithmic loss"));
-    logarithm->setCheckable(true);
-    connect(logarithm, &QPushButton::toggled, loss(), &LivePlot::set_logarithmic);
-    connect(loss(), &LivePlot::logarithmic_changed, logarithm, &QPushButton::setChecked);
+    logarithm_button_ = option(tr("log"), tr("Logarithmic loss"));
+    logarithm_button_->setCheckable(true);
+    connect(logarithm_button_, &QPushButton::toggled, loss(), &LivePlot::set_logarithmic);
+    connect(loss(), &LivePlot::logarithmic_changed, logarithm_button_, &QPushButton::setChecked);
 
-    auto* smooth = option(tr("smooth 0.9"), tr("Smoothing of the curves of training"));
-    auto* weights = new QMenu(smooth);
+    smooth_button_ = option({}, tr("Smoothing of the curves of training"));
+    auto* weights = new QMenu(smooth_button_);
     auto* weight_choice = new QActionGroup(weights);
     for (const double weight : {0.0, 0.6, 0.9, 0.98, 0.995, 0.999}) {
-        const QString text = weight > 0 ? tr("smooth %1").arg(weight) : tr("not smooth");
-        auto* action = weights->addAction(text);
+        auto* action = weights->addAction(smoothing_words(weight));
         action->setCheckable(true);
         action->setChecked(weight == smoothing_);
         weight_choice->addAction(action);
-        connect(action, &QAction::triggered, this, [this, weight, text, smooth] {
-            smooth->setText(text);
+        connect(action, &QAction::triggered, this, [this, weight] {
             smoothing_ = weight;
+            fit_options();
             emit smoothing_changed(weight);
         });
     }
-    smooth->setMenu(weights);
+    smooth_button_->setMenu(weights);
 
     follow_button_ = option(tr("follow"), tr("Show the whole run and follow the newest step"));
     follow_button_->setCheckable(true);
@@ -90,15 +95,29 @@ PlotGroup::PlotGroup(QWidget* parent) : QWidget(parent) {
             show_range(low_, high_);
     });
     for (const auto& [button, name] : {std::pair{axis_button_, "plotAxis"},
-                                       {logarithm, "plotLog"},
-                                       {smooth, "plotSmooth"},
+                                       {logarithm_button_, "plotLog"},
+                                       {smooth_button_, "plotSmooth"},
                                        {follow_button_, "plotFollow"}}) {
         button->setObjectName(QLatin1String(name));
         loss()->add_option(button);
     }
+    fit_options();
     drawing_.setInterval(0);
     connect(&drawing_, &QTimer::timeout, this, &PlotGroup::draw_next);
     since_draw_.start();
+}
+
+void PlotGroup::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit_options();
+}
+
+/// Of a narrow plot the names of the curves keep their room: what its menu has, too, gives way, then words.
+void PlotGroup::fit_options() {
+    const bool narrow = width() < narrow_group;
+    logarithm_button_->setVisible(!narrow);
+    smooth_button_->setText(narrow && smoothing_ > 0 ? screen_locale().toString(smoothing_)
+                                                     : smoothing_words(smoothing_));
 }
 
 void PlotGroup::connect_plot(LivePlot* plot) {

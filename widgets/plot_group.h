@@ -52,8 +52,12 @@ signals:
     void range_changed();                         ///< what is in view, its unit, or the clock
     void export_requested(const std::vector<LivePlot*>& plots);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void connect_plot(LivePlot* plot);
+    void fit_options();
     void show_range(double low, double high);
     void apply_range();
     void draw_next();
@@ -62,6 +66,8 @@ private:
     std::array<LivePlot*, 4> plots_{};
     QPushButton* follow_button_;
     QPushButton* axis_button_;
+    QPushButton* logarithm_button_;
+    QPushButton* smooth_button_;
     const StepClock* clock_ = nullptr;
     AxisKind kind_ = AxisKind::step;
     bool following_ = true;

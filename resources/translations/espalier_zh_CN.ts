@@ -2190,10 +2190,6 @@ A click offers to take it back.</source>
         <translation>损失用对数坐标</translation>
     </message>
     <message>
-        <source>smooth 0.9</source>
-        <translation>平滑 0.9</translation>
-    </message>
-    <message>
         <source>Smoothing of the curves of training</source>
         <translation>训练曲线的平滑</translation>
     </message>

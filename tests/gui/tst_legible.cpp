@@ -5,6 +5,7 @@
 #include "compare_page.h"
 #include "confusion_matrix.h"
 #include "plot_group.h"
+#include "plot_header.h"
 #include "progress_header.h"
 #include "run_form.h"
 #include "series_tag.h"
@@ -200,6 +201,29 @@ private slots:
                     QVERIFY2(contrast(words.ink, Theme::instance().color(Role::panel)) >= least,
                              qPrintable(QStringLiteral("%1: %2").arg(plot->title(), words.text)));
             }
+        }
+    }
+
+    /// The options beside them give way, and come back.
+    void the_curves_of_a_narrow_plot_keep_their_names() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(70));
+        const LivePlot* plot = driver.window->run_page()->plots()->loss();
+        const auto* header = plot->findChild<PlotHeader*>();
+        const auto named = [&] {
+            TextRecorder recorder(header->size());
+            QPainter painter(&recorder);
+            header->draw(painter, header->size());
+            painter.end();
+            return recorder.has(QStringLiteral("train")) && recorder.has(QStringLiteral("validation"));
+        };
+        const auto* log = driver.window->run_page()->findChild<QPushButton*>(QStringLiteral("plotLog"));
+        for (const int width : {1280, 1100, 960, 1280}) {
+            driver.window->resize(width, 720);
+            QTRY_VERIFY2(named(), qPrintable(QString::number(header->width())));
+            QVERIFY(width < 1280 || log->isVisible());
         }
     }
 
