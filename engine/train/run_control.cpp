@@ -56,7 +56,8 @@ void RunControl::take(Command command) {
         break;
     case Command::stop:
         if (!stop_)
-            tell("A checkpoint will be written, then the run stops.");
+            tell(phase_ == "preparing" ? "There is nothing new to keep: the run stops."
+                                       : "A checkpoint will be written, then the run stops.");
         stop_ = true;
         break;
     case Command::checkpoint:

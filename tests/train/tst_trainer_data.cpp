@@ -129,6 +129,7 @@ void TestTrainerData::reading_images_is_told_and_can_be_stopped() {
     const auto outcome = run.train(log, commands);
     QCOMPARE(outcome.phase, std::string("stopped"));
     QVERIFY(commands.ever_told);
+    QVERIFY2(log.text().find("A checkpoint will be written") == std::string::npos, "there is nothing to write");
     QVERIFY(log.of_type("steps").empty());
 }
 

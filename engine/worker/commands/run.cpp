@@ -40,7 +40,7 @@ int supervise(const RunFolder& run, bool queue, Show show) {
                                     return supervisor.stop_at_once();
                                 if (show == Show::bars) {
                                     console.finish();
-                                    output.push("Stopping with a checkpoint. Ctrl-C again stops at once.\n");
+                                    output.push("Stopping. Ctrl-C again stops at once.\n");
                                 }
                                 supervisor.command("stop");
                             },
