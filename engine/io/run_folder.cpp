@@ -134,7 +134,8 @@ RunFolder RunFolder::create_at(const fs::path& path) {
         if (!error) {
             error = std::make_error_code(std::errc::not_a_directory);
         }
-        throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". " + remedy_for(error));
+        throw Error("The folder " + path.string() + " cannot be made: " + error.message() + ". " + remedy_for(error),
+                    error == std::errc::not_a_directory ? ExitCode::bad_configuration : ExitCode::failed);
     }
     RunFolder run(path);
     const bool empty = fs::is_empty(path, error);

@@ -56,6 +56,11 @@ Json ConfigOptions::config() const {
     Json config = preset.empty() ? Json::object() : espalier::preset(preset);
     if (!config_file.empty()) {
         const auto file = read_json(config_file);
+        if (!file.is_object())
+            throw ConfigError("'" + config_file +
+                              "' holds no configuration: an object was expected, such as {\"preset\": \"quick\", "
+                              "\"epochs\": 5}; this came: " +
+                              file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 80));
         config = preset.empty() ? whole_config(file) : merged(config, file);
     }
     if (!network_file.empty())
@@ -92,12 +97,12 @@ void add_runs_root(CLI::App& app, std::string& root) {
 }
 
 std::filesystem::path runs_root(const std::string& option) {
-    if (option.empty())
-        return default_runs_root();
+    auto root = option.empty() ? default_runs_root() : std::filesystem::path(option);
     std::error_code ignored;
-    if (std::filesystem::exists(option, ignored) && !std::filesystem::is_directory(option, ignored))
-        throw ConfigError("'" + option + "' is a file, but the folder of all runs was expected.");
-    return option;
+    if (std::filesystem::exists(root, ignored) && !std::filesystem::is_directory(root, ignored))
+        throw ConfigError("'" + root.string() + "' is a file, but the folder of all runs was expected" +
+                          (option.empty() ? " (ESPALIER_RUNS says where it is)." : "."));
+    return root;
 }
 
 std::filesystem::path checkpoint_file(const std::string& given) {

@@ -41,10 +41,15 @@ private Q_SLOTS:
         // A file where the folder of all runs should be.
         row({"runs", "--runs", ESPALIER_SCHEMA}, 2);
         row({"serve", "--runs", ESPALIER_SCHEMA}, 2);
+        for (const char* file : {ESPALIER_SCHEMA, ESPALIER_SCHEMA "/in-it"})
+            row({"run", "--preset", "quick", "--data", "synthetic:1x8x8,2,64", "--out", file}, 2);
         // What is no checkpoint.
         row({"eval", ESPALIER_SCHEMA, "--data", "builtin"}, 3);
         row({"predict", ESPALIER_SCHEMA, "image.png"}, 3);
         row({"export", ESPALIER_SCHEMA, "--format", "network", "--out", "network.json"}, 3);
+        // What is no configuration.
+        row({"run", "--preset", "quick", "--config", written("list.json", "[1, 2]")}, 2);
+        row({"run", "--config", written("none.json", "null")}, 2);
         // What is no network.
         row({"plan", "--network", ESPALIER_SCHEMA}, 2);
         // Too little, no number.
@@ -84,6 +89,27 @@ private Q_SLOTS:
         if (code == 2) // one sentence or two, none of the library's own
             QVERIFY2(finished.errors.startsWith("espalier-train: ") && !finished.errors.contains("Run with"),
                      finished.errors);
+    }
+
+    void what_is_no_configuration_is_named() {
+        const auto file = written("list.json", "[1, 2]");
+        for (const auto& before : {QStringList(), QStringList{"--preset", "quick"}}) {
+            const auto refused = run(QStringList{"plan"} + before + QStringList{"--config", file});
+            QCOMPARE(refused.code, 2);
+            QVERIFY2(refused.errors.contains("list.json' holds no configuration") && refused.errors.contains("[1,2]"),
+                     refused.errors);
+        }
+    }
+
+    /// As of the option, so of the variable in its place.
+    void a_file_for_the_folder_of_runs_is_refused() {
+        QProcessEnvironment extra;
+        extra.insert("ESPALIER_RUNS", ESPALIER_SCHEMA);
+        for (const auto& command : {QStringList{"runs"}, QStringList{"run", "--preset", "quick"}}) {
+            const auto refused = run(command, extra);
+            QCOMPARE(refused.code, 2);
+            QVERIFY2(refused.errors.contains("ESPALIER_RUNS"), refused.errors);
+        }
     }
 
     /// The commands that `--help` names, so that none is left out: each refuses an option that it has not, and a run or
