@@ -404,7 +404,7 @@ private slots:
     void a_file_that_is_no_image_is_not_sent() {
         const QString file = QDir(tools_.path()).filePath(QStringLiteral("large.png"));
         write_file(file, QByteArray(ImageUpload::most_bytes + 1, 'x'));
-        QVERIFY(read_for_upload(file).problem.contains(QStringLiteral("no image")));
+        QVERIFY(read_for_upload(file).problem.contains(QStringLiteral("cannot be read here")));
         QVERIFY(read_for_upload(file + QStringLiteral("x")).problem.contains(QStringLiteral("cannot be read")));
     }
 
