@@ -8,7 +8,9 @@
 
 namespace espalier {
 
-Notifications::Notifications(QWidget* window) : QObject(window), window_(window), taskbar_({}) {}
+Notifications::Notifications(QWidget* window) : QObject(window), window_(window), notice_({}), taskbar_({}) {
+    connect(&notice_, &DesktopNotice::clicked, this, &Notifications::show_window);
+}
 
 QString Notifications::title(const RunModel* run) {
     if (!run)
@@ -50,23 +52,31 @@ void Notifications::run_ended(const RunEnd& run) {
         return;
     QApplication::alert(window_);
     const QString text = news(run);
-    if (text.isEmpty() || !QSystemTrayIcon::isSystemTrayAvailable())
+    const bool fault = run.state != RunState::finished;
+    if (!text.isEmpty())
+        notice_.show(tr("Espalier"), text, fault, [this, text, fault] { show_in_tray(text, fault); });
+}
+
+/// Of desktops that have a tray and no service for news, such as that of Windows.
+void Notifications::show_in_tray(const QString& text, bool fault) {
+    if (!QSystemTrayIcon::isSystemTrayAvailable())
         return;
     if (!tray_) {
         tray_ = new QSystemTrayIcon(window_->windowIcon(), this);
         tray_->setToolTip(tr("Espalier"));
-        const auto look = [this] {
-            window_->setWindowState(window_->windowState() & ~Qt::WindowMinimized);
-            window_->raise();
-            window_->activateWindow();
-            tray_->hide();
-        };
-        connect(tray_, &QSystemTrayIcon::messageClicked, this, look);
-        connect(tray_, &QSystemTrayIcon::activated, this, look);
+        connect(tray_, &QSystemTrayIcon::messageClicked, this, &Notifications::show_window);
+        connect(tray_, &QSystemTrayIcon::activated, this, &Notifications::show_window);
     }
     tray_->show();
-    tray_->showMessage(tr("Espalier"), text,
-                       run.state == RunState::finished ? QSystemTrayIcon::Information : QSystemTrayIcon::Warning);
+    tray_->showMessage(tr("Espalier"), text, fault ? QSystemTrayIcon::Warning : QSystemTrayIcon::Information);
+}
+
+void Notifications::show_window() {
+    window_->setWindowState(window_->windowState() & ~Qt::WindowMinimized);
+    window_->raise();
+    window_->activateWindow();
+    if (tray_)
+        tray_->hide();
 }
 
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "desktop_notice.h"
 #include "run_end.h"
 #include "run_model.h"
 #include "taskbar_progress.h"
@@ -29,7 +30,11 @@ public:
     [[nodiscard]] static QString news(const RunEnd& run);
 
 private:
+    void show_in_tray(const QString& text, bool fault);
+    void show_window();
+
     QWidget* window_;
+    DesktopNotice notice_;
     TaskbarProgress taskbar_;
     QSystemTrayIcon* tray_ = nullptr; ///< made for the first message: it is there to be clicked on, no more
 };

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a desktop's taskbar hears of a run: over a connection of its own, so that no desktop has to be there.
+// What a desktop hears of a run, its taskbar and who shows its news: over a connection of its own, so that no desktop
+// has to be there.
+#include "desktop_notice.h"
 #include "notifications.h"
 #include "sample_run.h"
 
 #include <QDBusConnection>
+#include <QDBusMessage>
 #include <QDBusServer>
 #include <QGuiApplication>
 #include <QTest>
 #include <QVariantMap>
+#include <optional>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -31,6 +35,24 @@ public slots:
     }
 };
 
+/// Shows news, each under a number of its own.
+class Desktop : public QObject {
+    Q_OBJECT
+    Q_CLASSINFO("D-Bus Interface", "org.freedesktop.Notifications")
+
+public:
+    QStringList texts;
+    QList<int> urgencies;
+
+public slots:
+    uint Notify(const QString&, uint, const QString&, const QString&, const QString& text, const QStringList&,
+                const QVariantMap& hints, int) {
+        texts.append(text);
+        urgencies.append(hints[QStringLiteral("urgency")].toInt());
+        return static_cast<uint>(100 + texts.size());
+    }
+};
+
 } // namespace
 
 class TestTaskbar : public QObject {
@@ -38,7 +60,17 @@ class TestTaskbar : public QObject {
 
     QDBusServer server_;
     Taskbar taskbar_;
+    Desktop desktop_;
+    std::optional<QDBusConnection> client_;
     bool connected_ = false;
+
+    void click(uint notice, const char* action) {
+        auto told = QDBusMessage::createSignal(QStringLiteral("/org/freedesktop/Notifications"),
+                                               QStringLiteral("org.freedesktop.Notifications"),
+                                               QStringLiteral("ActionInvoked"));
+        told << notice << QLatin1String(action);
+        client_->send(told);
+    }
 
     [[nodiscard]] bool shows(double progress) const {
         return !taskbar_.told.isEmpty() && taskbar_.told.last()[QStringLiteral("progress-visible")].toBool() &&
@@ -52,6 +84,7 @@ private slots:
         connect(&server_, &QDBusServer::newConnection, this, [this](QDBusConnection client) {
             connected_ = client.connect({}, {}, QStringLiteral("com.canonical.Unity.LauncherEntry"),
                                         QStringLiteral("Update"), &taskbar_, SLOT(update(QString, QVariantMap)));
+            client_ = client;
         });
         QVERIFY(QDBusConnection::connectToPeer(server_.address(), peer).isConnected());
         QTRY_VERIFY(connected_);
@@ -94,6 +127,37 @@ private slots:
         progress.set(0.5);
         QTest::qWait(50);
         QVERIFY(taskbar_.told.isEmpty());
+    }
+
+    void news_are_shown_and_clicked() {
+        QVERIFY(client_->registerObject(QStringLiteral("/org/freedesktop/Notifications"), &desktop_,
+                                        QDBusConnection::ExportAllSlots));
+        DesktopNotice notice(peer);
+        int clicks = 0, refusals = 0;
+        connect(&notice, &DesktopNotice::clicked, this, [&] { ++clicks; });
+        notice.show(QStringLiteral("Espalier"), QStringLiteral("cats & dogs has finished."), false,
+                    [&] { ++refusals; });
+        QTRY_COMPARE(desktop_.texts, QStringList{QStringLiteral("cats &amp; dogs has finished.")});
+        notice.show(QStringLiteral("Espalier"), QStringLiteral("a has failed."), true, [&] { ++refusals; });
+        QTRY_COMPARE(desktop_.urgencies, (QList<int>{1, 2}));
+        click(7, "default");    // another program's
+        click(101, "settings"); // not on the news itself
+        click(102, "default");
+        QTRY_VERIFY(clicks > 0);
+        notice.show(QStringLiteral("Espalier"), QStringLiteral("b has failed."), true, [&] { ++refusals; });
+        QTRY_COMPARE(desktop_.texts.size(), 3); // by now all clicks have come
+        QCOMPARE(clicks, 1);
+        QCOMPARE(refusals, 0);
+        client_->unregisterObject(QStringLiteral("/org/freedesktop/Notifications"));
+    }
+
+    void news_that_nobody_shows_go_another_way() {
+        for (const QString& connection : {peer, QStringLiteral("no such connection")}) { // without the service; no bus
+            DesktopNotice notice(connection);
+            int refusals = 0;
+            notice.show(QStringLiteral("Espalier"), QStringLiteral("a has finished."), false, [&] { ++refusals; });
+            QTRY_COMPARE(refusals, 1);
+        }
     }
 
     void only_a_run_that_trains_or_pauses_has_progress() {
