@@ -291,7 +291,7 @@ private Q_SLOTS:
         QVERIFY(file.open(QIODevice::WriteOnly));
         for (const QString& out : {folder_.filePath("file"), folder_.filePath("file/below")}) {
             const auto refused = run({"run", "--preset", "quick", "--out", out});
-            QCOMPARE(refused.code, 1);
+            QCOMPARE(refused.code, 2);
             QVERIFY2(refused.errors.contains("A file stands where a folder should be"), refused.errors);
         }
         const auto endless = folder_.filePath(QString("a").repeated(300));
