@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <optional>
 
 namespace espalier {
@@ -34,6 +35,7 @@ struct Ending {
 Ending read_ending(const RunFolder& run) {
     Ending ending;
     int count = 0;
+    auto in_force = std::numeric_limits<std::int64_t>::max(); // later steps were taken back
     visit_backwards(run.events(), [&](const Json& event) {
         if (ending.last_time == 0)
             ending.last_time = number_at(event, "time");
@@ -46,8 +48,12 @@ Ending read_ending(const RunFolder& run) {
             keep_last("bye", ending.bye), keep_last("error", ending.error);
         keep_last("hello", ending.hello);
         keep_last("phase", ending.phase);
-        keep_last("evaluation", ending.evaluation);
-        keep_last("epoch", ending.epoch);
+        if (protocol::whole_at(event, "step") <= in_force) {
+            keep_last("evaluation", ending.evaluation);
+            keep_last("epoch", ending.epoch);
+        }
+        if (is_event(event, "superseded"))
+            in_force = std::min(in_force, protocol::whole_at(event, "from_step", in_force));
         if (!ending.step && is_event(event, "steps"))
             ending.step = protocol::last_step(event);
         else if (!ending.step && is_event(event, "superseded"))
@@ -94,13 +100,20 @@ std::string state_of(const RunFolder& run, const Ending& ending) {
 } // namespace
 
 Json RunSummary::to_json() const {
-    return {{"path", path},       {"name", name},
-            {"preset", preset},   {"state", state},
-            {"epoch", epoch},     {"epochs", epochs},
-            {"step", step},       {"best_accuracy", best_accuracy ? Json(*best_accuracy) : Json()},
-            {"started", started}, {"seconds", seconds},
-            {"reason", reason},   {"queue", queue},
-            {"tags", tags},       {"notes", notes},
+    return {{"path", path},
+            {"name", name},
+            {"preset", preset},
+            {"state", state},
+            {"epoch", epoch},
+            {"epochs", epochs},
+            {"step", step},
+            {"best_accuracy", best_accuracy ? Json(*best_accuracy) : Json()},
+            {"started", started},
+            {"seconds", seconds},
+            {"reason", reason},
+            {"queue", queue},
+            {"tags", tags},
+            {"notes", notes},
             {"checkpoint", checkpoint}};
 }
 

@@ -4,6 +4,7 @@
 #include "worker/event_files.h"
 #include "worker/protocol.h"
 #include "worker/run_overview.h"
+#include "worker/run_summary.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -352,6 +353,25 @@ private Q_SLOTS:
         story.evaluation(102, {{"best_accuracy", 0.5}, {"best_epoch", 3}});
         QCOMPARE(whole().at("best_accuracy"), Json(0.5));
         QCOMPARE(whole().at("best_epoch"), Json(3));
+    }
+
+    /// Nor is it in the list of runs: a run that goes on from an earlier checkpoint has that one's best again.
+    void what_was_taken_back_is_no_best() {
+        const auto run = place("taken back");
+        Story story(run);
+        story.steps(1, 50, 10);
+        story.evaluation(50, {{"epoch", 1}, {"best_accuracy", 0.25}, {"best_epoch", 1}});
+        story.steps(51, 100, 10);
+        story.evaluation(100, {{"epoch", 2}, {"best_accuracy", 0.75}, {"best_epoch", 2}});
+        QCOMPARE(summarize(RunFolder(run)).best_accuracy, std::optional(0.75));
+        story.take_back(50);
+        QCOMPARE(summarize(RunFolder(run)).best_accuracy, std::optional(0.25));
+        story.steps(51, 100, 10);
+        QCOMPARE(summarize(RunFolder(run)).best_accuracy, std::optional(0.25));
+        story.evaluation(100, {{"epoch", 2}, {"best_accuracy", 0.5}, {"best_epoch", 2}});
+        QCOMPARE(summarize(RunFolder(run)).best_accuracy, std::optional(0.5));
+        story.take_back(0);
+        QCOMPARE(summarize(RunFolder(run)).best_accuracy, std::nullopt);
     }
 
     void it_can_be_stopped() {
