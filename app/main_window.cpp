@@ -268,6 +268,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 /// In the form that is open, else in that of a first look at one's own data.
 void MainWindow::configure_with(const QString& data_set) {
+    leave_message(); // of what was dropped before
     if (pages_->currentWidget() != configure_)
         choose_preset(QStringLiteral("train-small"));
     configure_->set_data(data_set);

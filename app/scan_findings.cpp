@@ -97,7 +97,10 @@ std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad)
     if (const QString refusal = scan_refusal(scan, most_bad); any && !refusal.isEmpty())
         findings.push_back({QStringLiteral("warning"), Role::fault, refusal});
     const QString place = place_of(scan);
-    if (const Json& bad = list_at(scan, "bad"); !bad.empty()) {
+    const Json& bad = list_at(scan, "bad");
+    if (bad.size() == 1 && text_at(bad[0], "file") == text_at(scan, "data")) { // the set itself, not one of its files
+        findings.push_back({QStringLiteral("warning"), Role::attention, engine_words(text_at(bad[0], "reason"))});
+    } else if (!bad.empty()) {
         const auto count = std::max(bad.size(), static_cast<std::size_t>(protocol::number_at(scan, "bad_count")));
         const QString head = tr("%1 cannot be read:").arg(format_count(static_cast<double>(count)));
         findings.push_back({QStringLiteral("warning"), Role::attention,

@@ -4,6 +4,7 @@
 #include "device_summary.h"
 #include "folder_kind.h"
 #include "run_form.h"
+#include "scan_findings.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -96,6 +97,17 @@ private slots:
         QTRY_VERIFY(driver.find<QPushButton>(QStringLiteral("start"))->isEnabled());
     }
 
+    void a_set_that_cannot_be_used_says_why_in_its_own_words() {
+        const Json scan{{"data", "folder:/photos"},
+                        {"kind", "folder"},
+                        {"images", 0},
+                        {"bad_count", 1},
+                        {"bad", {{{"file", "folder:/photos"}, {"reason", "'/photos' holds no folders of classes."}}}}};
+        const auto findings = scan_findings(scan, 0.1);
+        QCOMPARE(findings.size(), std::size_t{2});
+        QCOMPARE(findings[1].text, QStringLiteral("'/photos' holds no folders of classes."));
+    }
+
     /// Whether they were there already or come late: images of other data would be taken for one's own.
     void images_of_the_data_of_before_are_not_shown_data() {
         QTest::addColumn<QStringList>("arguments");
@@ -145,6 +157,9 @@ private slots:
         }
         QVERIFY(driver.drop(folder.filePath(QStringLiteral("notes.txt"))));
         QTRY_VERIFY(driver.find(QStringLiteral("message"))->accessibleName().contains(QStringLiteral("notes.txt")));
+        QVERIFY(driver.drop(folder.filePath(QStringLiteral("labels.csv"))));
+        QTRY_VERIFY(!data_of(driver).isEmpty());
+        QVERIFY(!driver.find(QStringLiteral("message"))->isVisible()); // it spoke of the other file
     }
 
     void what_the_command_line_names_is_opened_data() {
