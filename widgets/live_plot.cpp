@@ -17,6 +17,7 @@ namespace espalier {
 
 namespace {
 
+constexpr int pixels_a_tick = 24, least_vertical_ticks = 2, most_vertical_ticks = 4;
 constexpr double pen_width = 1.5;               ///< logical pixels
 constexpr QMargins axis_margins(52, 9, 14, 20); ///< fixed, so that no plot's area moves as its numbers grow
 /// A dashed line is stroked as a whole, which takes long where it has many points: it gets one point for so many
@@ -210,7 +211,6 @@ void LivePlot::set_logarithmic(bool on) {
         plot_->yAxis->setTicker(QSharedPointer<LogarithmicTicker>::create(measure_));
     else
         plot_->yAxis->setTicker(QSharedPointer<PlotTicker>::create(measure_));
-    plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setNumberFormat(on ? QStringLiteral("gb") : QStringLiteral("g")); // b: powers of ten stand high
     plot_->yAxis->setSubTicks(false);
     refresh();
@@ -375,6 +375,8 @@ void LivePlot::set_vertical_range() {
 void LivePlot::refresh(bool at_once) {
     set_data();
     set_vertical_range();
+    plot_->yAxis->ticker()->setTickCount(
+        std::clamp(plot_->axisRect()->height() / pixels_a_tick, least_vertical_ticks, most_vertical_ticks));
     bool empty = true;
     for (const Curve& curve : curves_)
         empty = empty && curve.series->empty();

@@ -8,8 +8,6 @@ namespace espalier {
 
 namespace {
 
-constexpr qsizetype most_ticks = 6;
-
 /// The powers of ten from `low` to `high`; of bytes 1, 10 and 100 of each unit, as they are said.
 std::vector<double> powers(double low, double high, bool bytes) {
     std::vector<double> found;
@@ -38,6 +36,7 @@ QVector<double> LogarithmicTicker::places(const QCPRange& range) const {
                     ticks.append(tick);
         return ticks;
     };
+    const qsizetype most_ticks = 2 * (tickCount() - 1); // at uneven distances
     for (const std::vector<double>& digits : {std::vector{1.0, 2.0, 3.0, 5.0}, {1.0, 2.0, 5.0}, {1.0, 3.0}})
         if (auto ticks = within(digits, 1); ticks.size() <= most_ticks)
             return ticks;

@@ -93,6 +93,8 @@ class TestPlots : public WatchedTest {
     Q_OBJECT
 
 private slots:
+    void initTestCase() { Theme::install(Theme::Mode::light); } // for plots without a window
+
     void the_mouse_zooms_moves_and_fits() {
         WindowDriver driver(engine);
         QVERIFY(open_finished(driver));
@@ -290,6 +292,8 @@ private slots:
         QFETCH(Measure, measure);
         const QFontMetrics metrics(Theme::instance().font(TextSize::small));
         LivePlot plot(QStringLiteral("Any"), measure);
+        plot.resize(460, 220);
+        plot.show();
         const int room = canvas(&plot)->axisRect()->margins().left() - canvas(&plot)->yAxis->tickLabelPadding();
         const int most = measure == Measure::plain ? 37 : measure == Measure::percent ? 0 : 14;
         const int least = measure == Measure::plain ? -37 : 0;
@@ -319,6 +323,39 @@ private slots:
                     QCOMPARE(QSet<QString>(labels.begin(), labels.end()).size(), labels.size());
                 }
         }
+    }
+
+    /// A plot may be low: two numbers are enough for it, but none lies on another.
+    void a_low_plot_has_fewer_numbers() {
+        MetricSeries series;
+        for (int i = 0; i < 50; ++i)
+            series.append(i, 3e5F + 5e4F * static_cast<float>(i));
+        for (const Measure measure : {Measure::plain, Measure::bytes, Measure::count})
+            for (const bool logarithmic : {false, true}) {
+                QWidget window; // where a plot can be lower than it likes
+                window.resize(400, 400);
+                LivePlot plot(QStringLiteral("Any"), measure, &window);
+                plot.set_curves({{QStringLiteral("train"), Role::series1, &series}});
+                plot.set_range(0, 50, true);
+                window.show();
+                plot.set_logarithmic(logarithmic);
+                for (const int height : {92, 110, 140, 200, 400}) {
+                    plot.resize(400, height);
+                    QTRY_COMPARE(canvas(&plot)->height(), canvas(&plot)->axisRect()->outerRect().height());
+                    plot.refresh(true);
+                    const QCPAxis* axis = canvas(&plot)->yAxis;
+                    QVector<double> ticks;
+                    axis->ticker()->generate(axis->range(), screen_locale(), 'g', 3, ticks, nullptr, nullptr);
+                    QVERIFY(ticks.size() >= 2 || logarithmic);
+                    const int least = QFontMetrics(axis->tickLabelFont()).ascent();
+                    for (qsizetype i = 1; i < ticks.size(); ++i)
+                        QVERIFY2(axis->coordToPixel(ticks[i - 1]) - axis->coordToPixel(ticks[i]) >= least,
+                                 qPrintable(QStringLiteral("%1 pixels high, measure %2, logarithmic %3")
+                                                .arg(height)
+                                                .arg(static_cast<int>(measure))
+                                                .arg(logarithmic)));
+                }
+            }
     }
 
     /// Whatever a loss can become: what has a place is drawn, what has none is marked, and the axis stays of use.
