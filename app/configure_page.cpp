@@ -21,6 +21,7 @@
 #include <QScrollArea>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -30,6 +31,7 @@ namespace espalier {
 
 namespace {
 
+constexpr int form_width = 430, least_form_width = 376, least_data_width = 340;
 constexpr int typing_ms = 150; ///< the fit is asked for after so long without a key
 
 /// Speeds of runs that differ in that toggle alone from what is asked for: "Measured: on 1,840 img/s, off 1,310 img/s."
@@ -112,7 +114,8 @@ ConfigurePage::ConfigurePage(QWidget* parent)
 
     auto* form_card = new QFrame;
     form_card->setProperty("card", true);
-    form_card->setFixedWidth(430);
+    form_card->setFixedWidth(form_width);
+    form_card_ = form_card;
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -249,6 +252,14 @@ void ConfigurePage::edited() {
         show_findings();
     }
     emit plan_wanted(config());
+}
+
+/// In a narrow window the form gives way to what stands beside it.
+void ConfigurePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right() - 8 - least_data_width;
+    form_card_->setFixedWidth(std::clamp(room, least_form_width, form_width));
 }
 
 void ConfigurePage::hideEvent(QHideEvent* event) {

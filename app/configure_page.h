@@ -62,6 +62,7 @@ signals:
 
 protected:
     void hideEvent(QHideEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
@@ -84,6 +85,7 @@ private:
     qint64 images_ = 0;
     QLabel* title_;
     RunForm* form_;
+    QWidget* form_card_;
     DataPanel* data_;
     FitBar* fit_;
     QPushButton *start_, *queue_;

@@ -57,6 +57,7 @@ ResultsView::ResultsView(QWidget* parent)
     part_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     summary_->setObjectName(QStringLiteral("resultsSummary"));
     summary_->setProperty("strong", "true");
+    summary_->setWordWrap(true); // of a narrow window
     again_->setProperty("kind", "quiet");
     again_->setObjectName(QStringLiteral("evaluateAgain"));
     classes_->setObjectName(QStringLiteral("classTable"));

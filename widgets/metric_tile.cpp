@@ -89,7 +89,8 @@ void MetricTile::paintEvent(QPaintEvent* event) {
 
     painter.setFont(theme.font(TextSize::small));
     painter.setPen(theme.color(context_role_));
-    const QString context = painter.fontMetrics().elidedText(context_, Qt::ElideRight, inner.width());
+    const QString context =
+        painter.fontMetrics().elidedText(context_, Qt::ElideMiddle, inner.width()); // a number stands at an end;
     draw_tabular(painter, QRect(inner.left(), 52, inner.width(), 16), Qt::AlignLeft | Qt::AlignVCenter, context);
 }
 

@@ -106,7 +106,7 @@ void PresetCard::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(theme.color(marked ? Role::accent : Role::border), 1));
     painter.setBrush(theme.color(isDown() ? Role::selection : Role::panel));
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
-    paint_picture(painter, QRectF(width() - inset - 78, 20, 72, 36));
+    paint_picture(painter, QRectF(width() - inset - 78, 12, 72, 36));
 
     const QRect inner = rect().adjusted(inset, 0, -inset, 0);
     painter.setFont(theme.font(TextSize::heading, QFont::DemiBold));
@@ -115,8 +115,8 @@ void PresetCard::paintEvent(QPaintEvent*) {
                      size_title(preset_.size));
     painter.setFont(theme.font(TextSize::small));
     painter.setPen(theme.color(isEnabled() ? Role::secondary : Role::hint));
-    painter.drawText(QRect(inner.left(), 62, inner.width(), 30), Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap,
-                     preset_.summary);
+    painter.drawText(QRect(inner.left(), 52, inner.width(), 40), // three lines, of a narrow window
+                     Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap | Qt::TextDontClip, preset_.summary);
 
     const QRect line(inner.left(), 96, inner.width(), 18);
     const QString facts = isEnabled() ? facts_ : preset_.reason;

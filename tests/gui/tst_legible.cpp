@@ -4,8 +4,10 @@
 #include "color.h"
 #include "compare_page.h"
 #include "confusion_matrix.h"
+#include "metric_tile.h"
 #include "plot_group.h"
 #include "plot_header.h"
+#include "preset_gallery.h"
 #include "progress_header.h"
 #include "run_form.h"
 #include "series_tag.h"
@@ -224,6 +226,32 @@ private slots:
             driver.window->resize(width, 720);
             QTRY_VERIFY2(named(), qPrintable(QString::number(header->width())));
             QVERIFY(width < 1280 || log->isVisible());
+        }
+    }
+
+    /// In the narrowest window: the number of a tile's last line, and every line of a preset's card.
+    void what_is_narrow_is_read() {
+        Theme::instance().set_mode(Theme::Mode::light);
+        MetricTile tile(QStringLiteral("Loss"));
+        tile.resize(136, 76);
+        tile.set_context(QStringLiteral("best validation 0.545"));
+        const auto of_tile = written_by(&tile);
+        QVERIFY(
+            std::ranges::any_of(of_tile, [](const auto& one) { return one.text.endsWith(QStringLiteral("0.545")); }));
+        for (const char* summary :
+             {"A first look.", "A network that starts with 103,402 parameters and grows to 2 million.",
+              "A residual network of 3 blocks for photos of 96 pixels: a first result on your own."}) {
+            PresetCard card({"a", "A", "grow", "small", QLatin1String(summary), true, {}});
+            card.resize(card.minimumSizeHint());
+            card.set_facts(QStringLiteral("78 k parameters"), QStringLiteral("fits"), Role::good);
+            const auto lines = written_by(&card);
+            QVERIFY(lines.size() >= 4);
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                QVERIFY2(QRectF(card.rect()).contains(lines[i].place), qPrintable(lines[i].text));
+                for (std::size_t j = 0; j < i; ++j)
+                    QVERIFY2(!lines[i].place.adjusted(0, 2, 0, -2).intersects(lines[j].place.adjusted(0, 2, 0, -2)),
+                             qPrintable(lines[i].text));
+            }
         }
     }
 

@@ -48,6 +48,22 @@ QStringList clipped(const QWidget* window) {
     return found;
 }
 
+/// Cards that lie on each other.
+QStringList overlapping(const QWidget* window) {
+    QList<const QFrame*> cards;
+    for (const auto* frame : window->findChildren<QFrame*>())
+        if (frame->isVisible() && frame->property("card").toBool())
+            cards.append(frame);
+    const auto place = [&](const QFrame* card) { return QRect(card->mapTo(window, QPoint()), card->size()); };
+    QStringList found;
+    for (const auto* one : cards)
+        for (const auto* other : cards)
+            if (one < other && !one->isAncestorOf(other) && !other->isAncestorOf(one) &&
+                place(one).intersects(place(other)))
+                found.append(QDebug::toString(place(one)) + QStringLiteral(" and ") + QDebug::toString(place(other)));
+    return found;
+}
+
 QStringList unnamed(const QWidget* window) {
     QStringList found;
     for (const auto* button : window->findChildren<QAbstractButton*>())
@@ -361,6 +377,7 @@ private slots:
         const auto check = [&] {
             QTest::qWait(120);
             QCOMPARE(clipped(driver.window.get()), QStringList());
+            QCOMPARE(overlapping(driver.window.get()), QStringList());
             QCOMPARE(unnamed(driver.window.get()), QStringList());
         };
         check();
@@ -371,6 +388,11 @@ private slots:
         check();
         QVERIFY(driver.click(QStringLiteral("pause")));
         QVERIFY(driver.wait_for_state(RunState::paused));
+        check();
+        driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
+        QVERIFY(driver.wait_for_state(RunState::finished));
+        driver.key(Qt::Key_5, Qt::ControlModifier);
+        QTRY_VERIFY(!driver.find<QLabel>(QStringLiteral("resultsSummary"))->text().isEmpty());
         check();
     }
 };
