@@ -13,7 +13,8 @@ namespace espalier {
 
 bool RunState::take_evaluation(const Totals& totals) {
     const double accuracy = totals.accuracy(), loss = totals.mean_loss();
-    const bool better = accuracy > best_accuracy || (accuracy == best_accuracy && loss < best_loss);
+    const bool tied = accuracy == best_accuracy && bad_steps == 0; // what overflows has learned nothing since
+    const bool better = accuracy > best_accuracy || (tied && loss < best_loss);
     if (!std::isfinite(loss) || !better) {
         ++evaluations_since_best;
         return false;

@@ -57,7 +57,8 @@ struct RunState {
     [[nodiscard]] std::string change_batch(std::int64_t images_per_step, std::int64_t steps_per_epoch);
 
     /// Counts an evaluation on the validation part, which belongs to `epoch`. True if it is the best: its loss is
-    /// finite and its accuracy above every one before, or as high with a smaller loss. NaN never is.
+    /// finite and its accuracy above every one before, or as high with a smaller loss and no bad step just before. NaN
+    /// never is.
     bool take_evaluation(const Totals& totals);
     void forget_best() {
         best_accuracy = -1;
