@@ -6,6 +6,7 @@
 #include "train/passport.h"
 #include "train/tuner.h"
 #include "train_support.h"
+#include "worker/schema_check.h"
 
 #include <QtTest>
 
@@ -138,6 +139,9 @@ private Q_SLOTS:
         QCOMPARE(run.log.of_type("plan").size(), std::size_t{1});
         QCOMPARE(run.log.of_type("fallback").size(), std::size_t{1});
         QCOMPARE(run.log.of_type("fallback")[0].at("rung"), "algorithm");
+        const SchemaCheck schema(ESPALIER_SCHEMA);
+        for (const auto& event : run.log.events)
+            QCOMPARE(schema.fault(event, "event." + event.at("type").get<std::string>()), std::string());
 
         const int plans = run.backend->plans;
         for (int i = 0; i < 50; ++i)
