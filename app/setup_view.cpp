@@ -23,7 +23,9 @@ namespace espalier {
 
 namespace {
 
-constexpr int words_width = 176; // its values stand under those of the notes, and over those of the toggles
+constexpr int words_width = 176; // its values stand under those of the notes
+constexpr int column_gap = 24;
+constexpr int two_columns = 880; // pixels from which the toggles have room beside the settings
 
 QString value_words(const Json& value) {
     if (value.is_boolean())
@@ -111,16 +113,19 @@ SetupView::SetupView(QWidget* parent)
     facts_->setAccessibleName(tr("Setup of the run"));
     auto* content = new QWidget;
     content->setProperty("clear", true);
-    auto* lines = new QVBoxLayout(content);
-    lines->setContentsMargins(0, 0, 8, 0);
+    columns_ = new QBoxLayout(QBoxLayout::LeftToRight, content);
+    columns_->setContentsMargins(0, 0, 8, 0);
+    columns_->setSpacing(column_gap);
+    auto* lines = new QVBoxLayout;
     lines->setSpacing(14);
     lines->addWidget(notes_);
     lines->addWidget(settings_);
     lines->addWidget(facts_);
     notes_->hide();
-    lines->addWidget(toggles_);
     lines->addWidget(empty_, 1);
     lines->addStretch(0);
+    columns_->addLayout(lines, 1);
+    columns_->addWidget(toggles_, 1, Qt::AlignTop);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setObjectName(QStringLiteral("setupScroll"));
@@ -133,6 +138,11 @@ SetupView::SetupView(QWidget* parent)
     connect(toggles_, &ToggleList::take_back_requested, this,
             [this](const QString& rung) { emit action_requested(QStringLiteral("take_back:") + rung); });
     connect(empty_, &RunEmpty::action_requested, this, &SetupView::action_requested);
+}
+
+void SetupView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    columns_->setDirection(width() < two_columns ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void SetupView::show_run(const RunModel& run) {

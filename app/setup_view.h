@@ -6,6 +6,7 @@
 
 #include <QWidget>
 
+class QBoxLayout;
 class QLabel;
 
 namespace espalier {
@@ -30,7 +31,11 @@ signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
     void config_wanted(const QString& path);       ///< of the run: for show_config()
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    QBoxLayout* columns_; ///< the toggles beside all else, where there is room: they are seen without scrolling
     NotesPanel* notes_;
     QLabel* settings_;
     QLabel* facts_;

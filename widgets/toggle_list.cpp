@@ -10,8 +10,8 @@ namespace espalier {
 
 namespace {
 
-constexpr int title_width = 168;
-constexpr int value_width = 64;
+constexpr int title_width = 132;
+constexpr int value_width = 40;
 
 QLabel* text_label(const QString& text, const char* tone) {
     auto* label = new QLabel(text);

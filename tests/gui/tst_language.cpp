@@ -5,6 +5,7 @@
 #include "language.h"
 #include "plot_exports.h"
 #include "plot_group.h"
+#include "toggle_list.h"
 #include "translation_file.h"
 #include "watched_test.h"
 #include "window_driver.h"
@@ -199,6 +200,32 @@ private slots:
         look_at(QStringLiteral("a machine"));
         QVERIFY(driver.click(QStringLiteral("machineCancel")));
         QVERIFY2(faults_.isEmpty(), qPrintable(faults_.join(QLatin1Char('\n'))));
+    }
+
+    /// All switches with what they do, in a window of the usual size.
+    void setup_shows_its_toggles_without_scrolling() {
+        WindowDriver driver(engine);
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(10));
+        driver.window->run_page()->show_tab(1);
+        QTRY_VERIFY(driver.find(QStringLiteral("settings"))->isVisible());
+        QTRY_VERIFY(driver.find(QStringLiteral("tags"))->isVisible());
+        const auto* toggles = driver.window->findChild<ToggleList*>();
+        for (const int width : {1280, 1100, 1280}) {
+            driver.window->resize(width, 720);
+            QTest::qWait(100); // layouts
+            int seen = 0;
+            for (const auto* label : toggles->findChildren<QLabel*>()) {
+                QVERIFY2(label->visibleRegion().boundingRect() == label->rect() || width < 1280,
+                         qPrintable(label->text()));
+                QVERIFY2(label->width() >= label->minimumSizeHint().width() &&
+                             (!label->wordWrap() || label->height() >= label->heightForWidth(label->width())),
+                         qPrintable(label->text()));
+                seen += label->objectName().startsWith(QStringLiteral("toggle-")) ? 1 : 0;
+            }
+            QCOMPARE(seen, 7);
+        }
     }
 
     void a_failure_is_told_in_it() {
