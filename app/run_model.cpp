@@ -46,7 +46,7 @@ void RunModel::reset() {
     utilisation.clear();
     clock.clear();
     state_ = RunState::preparing;
-    saving_ = evaluating_ = false;
+    saving_ = evaluating_ = told_preparing_ = false;
     reason_.clear();
     step_ = 0;
     plan_.reset();
@@ -99,6 +99,8 @@ void RunModel::set_state(RunState state, const QString& reason) {
         evaluating_ = false;
     if (is_end(state))
         saving_ = false;
+    if (state != RunState::preparing)
+        told_preparing_ = false;
     if (state == state_ && reason == reason_)
         return;
     reason_ = reason;
@@ -241,9 +243,10 @@ void RunModel::take_phase(const RunEvent& event) {
     if (next == RunState::paused) {
         paused_at_ = event.time;
         note(event, tr("Paused at step %1").arg(format_count(static_cast<double>(step_))), Role::attention);
-    } else if (next == RunState::preparing)
-        note(event, tr("Preparing"), Role::secondary);
-    else if (is_end(next))
+    } else if (next == RunState::preparing) {
+        if (!std::exchange(told_preparing_, true)) // by the supervisor as well as by the worker
+            note(event, tr("Preparing"), Role::secondary);
+    } else if (is_end(next))
         note(event, why.isEmpty() ? state_title(next) : QStringLiteral("%1: %2").arg(state_title(next), why),
              next == RunState::failed || next == RunState::interrupted ? Role::fault : Role::good);
     set_state(next, why.isEmpty() && next == RunState::failed ? reason_ : why);

@@ -139,6 +139,7 @@ private:
     QString path_, name_, kind_;
     RunState state_ = RunState::preparing;
     bool saving_ = false, evaluating_ = false;
+    bool told_preparing_ = false; ///< in the log, of this preparation
     QString reason_;
     std::int64_t step_ = 0;
     std::optional<Plan> plan_;

@@ -103,6 +103,31 @@ private slots:
         QCOMPARE(model.state(), RunState::running);
     }
 
+    /// Supervisor and worker both tell of it.
+    void each_preparation_is_in_the_log_once() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        const auto told = [&] {
+            return std::ranges::count(model.log(), QStringLiteral("Preparing"), &LogLine::text);
+        };
+        feed(model, run.hello());
+        feed(model, run.phase("preparing"));
+        feed(model, run.phase("preparing", "The run stops."));
+        QCOMPARE(told(), 1);
+        feed_all(model, run.past(20));
+        for (int start = 2; start < 5; ++start) {
+            const auto before = told();
+            feed(model, run.phase("preparing"));
+            feed(model, run.hello(start));
+            feed(model, run.phase("preparing"));
+            QCOMPARE(told(), before + 1);
+            if (start == 3) // at an end, too
+                feed(model, run.phase("failed", "out of luck"));
+            else
+                feed(model, run.phase("training"));
+        }
+    }
+
     void bye_without_a_phase_ends_by_its_code() {
         for (const auto& [code, state] :
              {std::pair{0, RunState::finished}, {6, RunState::stopped}, {5, RunState::failed}}) {
