@@ -65,6 +65,7 @@ void RunModel::reset() {
     pace_time_ = pace_step_ = event_time_ = 0;
     resources_ = Json::object();
     markers_.clear();
+    ++markers_version_;
     phases_.clear();
     story_.clear();
     log_.clear();
@@ -122,7 +123,7 @@ void RunModel::apply(const RunEvent& event) {
             if (state_ == RunState::paused)
                 mark_pause(event.time);
             else
-                markers_.push_back({static_cast<double>(step_), Role::hint,
+                mark({static_cast<double>(step_), Role::hint,
                                     tr("Went on at step %1").arg(format_count(static_cast<double>(step_)))});
             note(event, tr("The worker started again (start %1)").arg(protocol::number_at(event.fields, "run", 1)),
                  Role::secondary);
@@ -252,8 +253,13 @@ void RunModel::take_phase(const RunEvent& event) {
     set_state(next, why.isEmpty() && next == RunState::failed ? reason_ : why);
 }
 
+void RunModel::mark(PlotMarker marker) {
+    markers_.push_back(std::move(marker));
+    ++markers_version_;
+}
+
 void RunModel::mark_pause(double until) {
-    markers_.push_back(
+    mark(
         {static_cast<double>(step_), Role::hint,
          tr("Paused at step %1 for %2")
              .arg(format_count(static_cast<double>(step_)), format_clock(std::max(0.0, until - paused_at_)))});
@@ -267,7 +273,7 @@ void RunModel::take_back(const RunEvent& event) {
         return;
     story_ = tr("Back to step %1: the steps up to %2 are taken anew")
                  .arg(format_count(static_cast<double>(step)), format_count(static_cast<double>(last)));
-    markers_.push_back({static_cast<double>(step), Role::hint, story_, {}});
+    mark({static_cast<double>(step), Role::hint, story_, {}});
     note(event, story_, Role::secondary);
 }
 
@@ -286,6 +292,7 @@ void RunModel::forget_after(std::int64_t step) {
     std::erase_if(checkpoints_, [&](const Checkpoint& checkpoint) { return checkpoint.step > step; });
     checkpoint_ = checkpoints_.empty() ? std::nullopt : std::optional(checkpoints_.back());
     std::erase_if(markers_, [&](const PlotMarker& marker) { return marker.position > static_cast<double>(step); });
+    ++markers_version_;
     for (TimelinePhase& phase : phases_)
         phase.end = std::min(phase.end, static_cast<double>(step));
     step_ = std::min(step_, step);

@@ -101,6 +101,7 @@ public:
     [[nodiscard]] double step_seconds() const { return step_seconds_; }
     [[nodiscard]] const Json& resources() const { return resources_; } ///< the newest event of that name
     [[nodiscard]] const std::vector<PlotMarker>& markers() const { return markers_; }
+    [[nodiscard]] int markers_version() const { return markers_version_; } ///< counts up with each change of them
     [[nodiscard]] const std::vector<TimelinePhase>& phases() const { return phases_; }
     [[nodiscard]] const QString& story() const { return story_; } ///< of the newest thing that happened
     [[nodiscard]] const std::vector<LogLine>& log() const { return log_; }
@@ -128,6 +129,7 @@ private:
     void take_fallback(const RunEvent& event);
     void take_samples(const RunEvent& event);
     void take_sample(std::int64_t at, const Json& fields);
+    void mark(PlotMarker marker);
     void mark_pause(double until);
     void take_back(const RunEvent& event);
     void forget_after(std::int64_t step);
@@ -165,6 +167,7 @@ private:
     double pace_time_ = 0, pace_step_ = 0, event_time_ = 0; ///< where the measured pace began
     Json resources_ = Json::object();
     std::vector<PlotMarker> markers_;
+    int markers_version_ = 0;
     std::vector<TimelinePhase> phases_;
     QString story_;
     std::vector<LogLine> log_;

@@ -137,6 +137,7 @@ void RunModel::forget_undone() {
                 return marker.action == QStringLiteral("take_back:") + change.rung;
             }))
             marker.action.clear();
+    ++markers_version_;
 }
 
 void RunModel::take_evaluation(const RunEvent& event) {
@@ -177,7 +178,7 @@ void RunModel::take_checkpoint(const RunEvent& event) {
                       format_bytes(protocol::number_at(event.fields, "bytes")));
     const bool only_last = kinds == QStringList{QStringLiteral("last")};
     if (!only_last) // "last" is written at every epoch: as markers they would hide the curves
-        markers_.push_back(
+        mark(
             {static_cast<double>(event.step), Role::series3,
              kinds.contains(QStringLiteral("best"))
                  ? tr("Best so far: checkpoint at step %1").arg(format_count(static_cast<double>(event.step)))
@@ -233,7 +234,7 @@ void RunModel::take_fallback(const RunEvent& event) {
     Json all = change.undo; // of two changes of one setting the earlier one's way back counts
     all.merge_patch(undo_);
     undo_ = std::move(all);
-    markers_.push_back({static_cast<double>(step_), Role::attention, story_,
+    mark({static_cast<double>(step_), Role::attention, story_,
                         change.undo.empty() ? QString() : QStringLiteral("take_back:") + change.rung});
     note(event, tr("Fallback: %1").arg(story_), Role::attention);
 }

@@ -141,7 +141,8 @@ void RunPage::set_why_not(WhyNot why_not) { why_not_ = std::move(why_not); }
 void RunPage::show_run(RunModel* run) {
     exports_->stop();
     run_ = run;
-    log_shown_ = markers_shown_ = 0;
+    log_shown_ = 0;
+    markers_shown_.reset();
     log_->clear_lines();
     planned_ = false;
     setup_state_.reset();
@@ -239,8 +240,8 @@ void RunPage::fill() {
     if (results_->isVisible())
         results_->refresh();
     fill_log();
-    if (markers_shown_ != run_->markers().size()) {
-        markers_shown_ = run_->markers().size();
+    if (markers_shown_ != run_->markers_version()) {
+        markers_shown_ = run_->markers_version();
         plots_->set_markers(run_->markers());
     }
     const bool over = !is_active(run_->state());

@@ -100,7 +100,7 @@ private:
     ResultsView* results_;
     QPushButton* folder_;
     std::size_t log_shown_ = 0;
-    std::size_t markers_shown_ = 0;
+    std::optional<int> markers_shown_; ///< their version
     bool loading_ = false;
     std::optional<RunOverview> overview_; ///< drawn in the place of the run's own series
     bool planned_ = false;

@@ -4,6 +4,7 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "plot_ticker.h"
+#include "sample_run.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -426,6 +427,37 @@ private slots:
         QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(menu->actions().last()).center());
         QVERIFY(driver.wait_for_state(RunState::stopped));
         QVERIFY(driver.wait_for_state(RunState::running)); // resumed without it
+    }
+
+    /// From the plan on that tells that it is so, not only once another thing is marked.
+    void what_was_taken_back_is_offered_no_more() {
+        RunModel model(QStringLiteral("r"));
+        SampleRun run;
+        const auto feed = [&](const Json& event) { model.apply(read_event(event)); };
+        for (const Json& event : run.past(100))
+            feed(event);
+        RunPage page;
+        page.resize(1000, 640);
+        page.show_run(&model);
+        page.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&page));
+        LivePlot* plot = page.plots()->loss();
+        const auto is_offered = [&] {
+            page.refresh();
+            page.redraw_plots();
+            const double x = canvas(plot)->xAxis->coordToPixel(100);
+            QTest::mouseClick(canvas(plot), Qt::LeftButton, {}, QPoint(static_cast<int>(x), middle(plot).y()));
+            const auto* menu = plot->findChild<QMenu*>(QStringLiteral("markerMenu"));
+            delete menu;
+            return menu != nullptr;
+        };
+        feed(run.fallback("recompute", "off", "on", "It had to be.", {{"toggles", {{"recompute", false}}}}));
+        QVERIFY(is_offered());
+        feed(run.phase("stopped"));
+        feed(run.hello(2)); // a person has resumed it without
+        QVERIFY(is_offered());
+        feed(run.plan());
+        QVERIFY(!is_offered());
     }
 
     void a_pause_is_marked_with_its_length() {
