@@ -115,6 +115,7 @@ void MainWindow::tick() {
     } else if (pages_->currentWidget() == compare_) {
         compare_->refresh();
     }
+    notifications_->set_run(current(), store_->progress());
     update_strip();
 }
 
@@ -240,7 +241,7 @@ void MainWindow::update_controls() {
         run ? [this, run](const QString& action) { return actions_->why_not(action, *run); } : WhyNot();
     tool_bar_->set_run(state, why_not);
     menu_->set_run(why_not);
-    notifications_->set_run(run);
+    notifications_->set_run(run, store_->progress());
 }
 
 void MainWindow::update_strip() {

@@ -5,28 +5,44 @@
 
 #include <QApplication>
 #include <QWidget>
+#include <algorithm>
 
 namespace espalier {
+
+namespace {
+
+bool is_under_way(const RunModel* run) {
+    return run && is_active(run->state()) && run->state() != RunState::queued;
+}
+
+} // namespace
 
 Notifications::Notifications(QWidget* window) : QObject(window), window_(window), notice_({}), taskbar_({}) {
     connect(&notice_, &DesktopNotice::clicked, this, &Notifications::show_window);
 }
 
-QString Notifications::title(const RunModel* run) {
+QString Notifications::title(const RunModel* run, const std::optional<RunProgress>& training) {
+    const auto far = [](int percent, const QString& name) {
+        return tr("%1 % · %2 · Espalier").arg(percent).arg(name);
+    };
+    if (training && !is_under_way(run))
+        return far(static_cast<int>(100 * std::clamp(training->share, 0.0, 1.0)), training->name);
     if (!run)
         return tr("Espalier");
     if (run->state() == RunState::running && run->last_step() > 0)
-        return tr("%1 % · %2 · Espalier").arg(100 * run->step() / run->last_step()).arg(run->name());
+        return far(static_cast<int>(100 * run->step() / run->last_step()), run->name());
     return tr("%1 · Espalier").arg(run->name());
 }
 
-void Notifications::set_run(const RunModel* run) {
-    if (const QString text = title(run); text != window_->windowTitle())
+void Notifications::set_run(const RunModel* run, const std::optional<RunProgress>& training) {
+    if (const QString text = title(run, training); text != window_->windowTitle())
         window_->setWindowTitle(text);
-    taskbar_.set(progress(run));
+    taskbar_.set(progress(run, training));
 }
 
-std::optional<double> Notifications::progress(const RunModel* run) {
+std::optional<double> Notifications::progress(const RunModel* run, const std::optional<RunProgress>& training) {
+    if (training && !is_under_way(run))
+        return training->share;
     if (!run || run->last_step() <= 0 || (run->state() != RunState::running && run->state() != RunState::paused))
         return std::nullopt;
     return static_cast<double>(run->step()) / static_cast<double>(run->last_step());

@@ -4,6 +4,7 @@
 #include "desktop_notice.h"
 #include "run_end.h"
 #include "run_model.h"
+#include "run_progress.h"
 #include "taskbar_progress.h"
 
 #include <QSystemTrayIcon>
@@ -20,12 +21,15 @@ class Notifications : public QObject {
 public:
     explicit Notifications(QWidget* window);
 
-    void set_run(const RunModel* run); ///< that is looked at; none: the program's name alone
+    /// The run that is looked at, if any, and how far the one is that trains: it is shown unless the first is under way.
+    void set_run(const RunModel* run, const std::optional<RunProgress>& training);
     void run_ended(const RunEnd& run);
 
-    [[nodiscard]] static QString title(const RunModel* run); ///< "42 % · quick-1 · Espalier"
-    /// How far it is, 0 to 1; nothing unless it trains or is paused.
-    [[nodiscard]] static std::optional<double> progress(const RunModel* run);
+    /// "42 % · quick-1 · Espalier"
+    [[nodiscard]] static QString title(const RunModel* run, const std::optional<RunProgress>& training = {});
+    /// 0 to 1; nothing unless one of them trains, or the first is paused.
+    [[nodiscard]] static std::optional<double> progress(const RunModel* run,
+                                                        const std::optional<RunProgress>& training = {});
     /// What the desktop shows of an end; empty if it was asked for (a stop) and so is no news.
     [[nodiscard]] static QString news(const RunEnd& run);
 

@@ -52,6 +52,11 @@ RunEntry read_entry(const Json& item) {
     return entry;
 }
 
+double share_of_epochs(const Json& item) {
+    const double epochs = protocol::number_at(item, "epochs");
+    return epochs > 0 ? std::clamp(protocol::number_at(item, "epoch") / epochs, 0.0, 1.0) : 0;
+}
+
 } // namespace
 
 RunStore::RunStore(Machine* machine, QObject* parent) : QObject(parent), machine_(machine) {
@@ -90,10 +95,13 @@ void RunStore::reload() {
                            const bool first = !listed_.isValid();
                            listed_.start();
                            const std::vector<RunEntry> before = std::exchange(runs_, {});
+                           epochs_trained_.clear();
                            if (const auto list = answer.find("runs"); list != answer.end() && list->is_array())
                                for (const Json& item : *list)
                                    if (item.is_object() && !hidden_.contains(text_at(item, "path"))) {
                                        runs_.push_back(read_entry(item));
+                                       if (runs_.back().state == RunState::running)
+                                           epochs_trained_[runs_.back().id] = share_of_epochs(item);
                                        follow(item, ended);
                                        tell_end(item, before);
                                    }
@@ -400,6 +408,19 @@ void RunStore::fetch(const QString& file, std::function<void(const QByteArray&)>
                        [this](const QString& text, int) { emit failed(text); },
                        {},
                        {}});
+}
+
+std::optional<RunProgress> RunStore::progress() const {
+    for (const RunEntry& run : runs_) {
+        if (run.state != RunState::running)
+            continue;
+        if (const RunModel* model = opened(run.id); model && model->last_step() > 0)
+            return RunProgress{run.name,
+                               static_cast<double>(model->step()) / static_cast<double>(model->last_step())};
+        const auto known = epochs_trained_.find(run.id);
+        return RunProgress{run.name, known == epochs_trained_.end() ? 0 : known->second};
+    }
+    return std::nullopt;
 }
 
 void RunStore::update_entries() {

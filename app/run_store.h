@@ -5,6 +5,7 @@
 #include "run_end.h"
 #include "run_model.h"
 #include "run_overview.h"
+#include "run_progress.h"
 #include "run_rail.h"
 
 #include <QElapsedTimer>
@@ -40,6 +41,8 @@ public:
     /// Whether a worker holds it.
     [[nodiscard]] bool is_active(const QString& path) const;
     [[nodiscard]] QStringList active() const;
+    /// Of the newest run that trains, opened or not: in whole epochs then.
+    [[nodiscard]] std::optional<RunProgress> progress() const;
     [[nodiscard]] const RunEntry* entry(const QString& path) const; ///< null: the list has none
     /// Whether the machine answers this request.
     [[nodiscard]] bool can(const char* request) const { return machine_ && machine_->can(request); }
@@ -120,6 +123,7 @@ private:
     QString machine_id_ = MachineSpec().id();
     std::map<QString, Parked> parked_; ///< by the machine's id
     std::vector<RunEntry> runs_;
+    std::map<QString, double> epochs_trained_; ///< by path, of those that train: the share of all, as the list says
     std::map<QString, std::unique_ptr<RunModel>> models_;
     std::map<QString, std::int64_t> attached_; ///< request of each model that is attached
     std::map<QString, bool> loading_;

@@ -18,6 +18,7 @@
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
@@ -154,6 +155,28 @@ private slots:
         QVERIFY(queue_one(driver));
         QVERIFY(driver.click(QStringLiteral("queue-name-quick-3")));
         QTRY_VERIFY(settings().contains(QStringLiteral("0.3")));
+    }
+
+    /// Whatever page is looked at.
+    void the_title_follows_the_run_that_trains() {
+        WindowDriver driver(engine, {QStringLiteral("--pace"), QStringLiteral("40")});
+        const auto shows = [&] {
+            static const QRegularExpression far(QStringLiteral("^[0-9]+ % · quick-3 · Espalier$"));
+            return far.match(driver.window->windowTitle()).hasMatch();
+        };
+        QVERIFY(driver.click(QStringLiteral("preset-quick")));
+        QVERIFY(driver.click(QStringLiteral("start")));
+        QVERIFY(driver.wait_for_step(5));
+        QTRY_VERIFY(shows());
+        driver.key(Qt::Key_N, Qt::ControlModifier);
+        QVERIFY(shows());
+        click_run(driver, 1); // one that has ended
+        QTest::qWait(200);
+        QVERIFY(shows());
+        driver.window->show_comparison({QStringLiteral("/fake/runs/quick-1"), QStringLiteral("/fake/runs/quick-3")});
+        QVERIFY(shows());
+        driver.window->runs()->command(QStringLiteral("/fake/runs/quick-3"), QStringLiteral("stop"));
+        QTRY_COMPARE(driver.window->windowTitle(), QStringLiteral("Espalier"));
     }
 
     /// Who looks at another program at night hears of every run, opened in this window or not.

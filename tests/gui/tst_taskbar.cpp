@@ -161,17 +161,22 @@ private slots:
     }
 
     void only_a_run_that_trains_or_pauses_has_progress() {
+        const RunProgress other{QStringLiteral("grow-2"), 0.25};
         QVERIFY(!Notifications::progress(nullptr));
+        QCOMPARE(Notifications::progress(nullptr, other), std::optional(0.25)); // whatever is looked at
         RunModel model(QStringLiteral("/runs/quick-1"));
         SampleRun run;
         QVERIFY(!Notifications::progress(&model));
         for (const Json& event : run.past(run.last_step() / 2))
             model.apply(read_event(event));
         QCOMPARE(Notifications::progress(&model), std::optional(0.5));
+        QCOMPARE(Notifications::progress(&model, other), std::optional(0.5));
         model.apply(read_event(run.phase("paused")));
         QCOMPARE(Notifications::progress(&model), std::optional(0.5));
+        QCOMPARE(Notifications::progress(&model, other), std::optional(0.5));
         model.apply(read_event(run.phase("finished")));
         QVERIFY(!Notifications::progress(&model));
+        QCOMPARE(Notifications::progress(&model, other), std::optional(0.25));
     }
 };
 

@@ -91,6 +91,15 @@ private slots:
         QCOMPARE(Notifications::title(&model), QStringLiteral("quick-1 · Espalier"));
         feed_past(model, run, run.last_step() / 2);
         QCOMPARE(Notifications::title(&model), QStringLiteral("50 % · quick-1 · Espalier"));
+        const RunProgress other{QStringLiteral("grow-2"), 0.299};
+        const QString of_other = QStringLiteral("29 % · grow-2 · Espalier");
+        QCOMPARE(Notifications::title(&model, other), QStringLiteral("50 % · quick-1 · Espalier"));
+        QCOMPARE(Notifications::title(nullptr, other), of_other);
+        RunModel ended(QStringLiteral("/runs/quick-0"));
+        feed(ended, run.phase("queued"));
+        QCOMPARE(Notifications::title(&ended, other), of_other);
+        ended.close();
+        QCOMPARE(Notifications::title(&ended, other), of_other);
         feed(model, run.phase("paused"));
         QCOMPARE(Notifications::title(&model), QStringLiteral("quick-1 · Espalier"));
     }
