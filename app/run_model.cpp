@@ -44,6 +44,7 @@ void RunModel::reset() {
     process.clear();
     gflops.clear();
     utilisation.clear();
+    speed.clear();
     clock.clear();
     state_ = RunState::preparing;
     saving_ = evaluating_ = told_preparing_ = false;
@@ -287,6 +288,7 @@ void RunModel::forget_after(std::int64_t step) {
     process.truncate_after(step);
     gflops.truncate_after(step);
     utilisation.truncate_after(step);
+    speed.truncate_after(step);
     clock.truncate_after(static_cast<double>(step));
     std::erase_if(bests_, [&](const Best& best) { return best.step > step; });
     std::erase_if(checkpoints_, [&](const Checkpoint& checkpoint) { return checkpoint.step > step; });

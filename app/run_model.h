@@ -112,6 +112,7 @@ public:
     std::array<MetricSeries, memory_parts> memory; ///< sums: weights; and optimizer; and activations ...
     MetricSeries process;                          ///< memory of the process on the device that trains
     MetricSeries gflops, utilisation;
+    MetricSeries speed; ///< images a second
     StepClock clock;
 
 signals:

@@ -264,8 +264,10 @@ void RunModel::take_sample(std::int64_t at, const Json& fields) {
         utilisation.append(at, static_cast<float>(protocol::number_at(fields, "utilisation", std::nan(""))));
     if (fields.contains("gflops"))
         gflops.append(at, static_cast<float>(protocol::number_at(fields, "gflops", std::nan(""))));
-    if (fields.contains("images_per_second"))
+    if (fields.contains("images_per_second")) {
         images_per_second_ = protocol::number_at(fields, "images_per_second");
+        speed.append(at, static_cast<float>(images_per_second_));
+    }
     resources_ = fields;
 }
 

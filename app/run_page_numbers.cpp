@@ -8,6 +8,7 @@
 #include "run_title.h"
 #include "worker/protocol.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace espalier {
@@ -25,6 +26,35 @@ int direction(const MetricSeries& series) {
         std::abs(now - then) < 0.004 * std::max(std::abs(now), std::abs(then)))
         return 0;
     return now > then ? 1 : -1;
+}
+
+/// Whether what is measured from time to time became more or less: the mean of the newest values to that of those before
+/// them. Nothing if it is about the same.
+MetricTile::Trend pace_trend(const MetricSeries& series) {
+    constexpr double least = 0.02; // less is the noise of a machine
+    const std::size_t size = series.size(), part = std::clamp<std::size_t>(size / 10, 5, 50);
+    if (size < 2 * part)
+        return MetricTile::Trend::none;
+    const auto mean = [&](std::size_t begin) {
+        double sum = 0;
+        for (std::size_t i = begin; i < begin + part; ++i)
+            sum += series.value_at(i);
+        return sum / static_cast<double>(part);
+    };
+    const double now = mean(size - part), then = mean(size - 2 * part);
+    if (!(std::abs(now - then) >= least * then)) // or one of them is no number
+        return MetricTile::Trend::none;
+    return now > then ? MetricTile::Trend::rising_is_good : MetricTile::Trend::falling_is_bad;
+}
+
+std::optional<double> greatest(const MetricSeries& series) {
+    const Extent extent = series.extent();
+    return extent.empty ? std::nullopt : std::optional(extent.high);
+}
+
+/// What a tile says below its value, with the best or the most so far if there is room for both.
+QString with_best(const QString& context, const QString& best) {
+    return context.isEmpty() || best.isEmpty() ? context + best : QStringLiteral("%1 · %2").arg(context, best);
 }
 
 /// Memory by what it is for, and who else has some.
@@ -120,22 +150,30 @@ void RunPage::fill_tiles() {
                          : planned > 0                   ? format_bytes(planned)
                                                          : QStringLiteral("–"));
     tiles_[2]->set_label(run_->on_gpu() ? tr("GPU memory") : tr("Memory"));
-    const double process = protocol::number_at(sizes, "process");
+    const auto process = greatest(run_->process), most = greatest(run_->memory.back());
     const double device = protocol::number_at(sizes, "device");
     const double total = protocol::number_at(sizes, "device_total", run_->plan() ? run_->plan()->device_memory : 0);
     tiles_[2]->set_context(
-        process > 0 && total > 0  ? tr("process %1 of %2").arg(format_bytes(process), format_bytes(total))
+        process && total > 0      ? tr("peak %1 of %2").arg(format_bytes(*process), format_bytes(total))
         : device > 0 && total > 0 ? tr("in all %1 of %2").arg(format_bytes(device), format_bytes(total))
-        : process > 0             ? tr("%1 with the program").arg(format_bytes(process))
+        : process                 ? tr("peak %1 with the program").arg(format_bytes(*process))
+        : most                    ? tr("peak %1").arg(format_bytes(*most))
         : planned > 0             ? tr("as planned")
                                   : QString());
     tiles_[2]->setToolTip(memory_story(sizes));
     const double rate = newest(run_->gflops);
-    tiles_[3]->set_value(std::isfinite(rate) ? format_count(rate) : QStringLiteral("–"));
+    const bool trains = run_->state() == RunState::running;
+    tiles_[3]->set_value(std::isfinite(rate) ? format_count(rate) : QStringLiteral("–"),
+                         trains ? pace_trend(run_->gflops) : Trend::none);
     const double mfu = protocol::number_at(resources, "mfu", std::nan(""));
-    tiles_[3]->set_context(std::isfinite(mfu) ? tr("MFU %1").arg(format_percent(mfu))
-                           : run_->plan()     ? tr("%1FLOP a step").arg(format_short(run_->plan()->flops))
-                                              : QString());
+    const auto best_rate = greatest(run_->gflops), best_speed = greatest(run_->speed);
+    const auto best = [](const std::optional<double>& value) {
+        return value ? tr("best %1").arg(format_count(*value < 10 ? *value : std::round(*value))) : QString();
+    };
+    tiles_[3]->set_context(with_best(std::isfinite(mfu) ? tr("MFU %1").arg(format_percent(mfu)) : QString(),
+                                     std::isfinite(mfu) || best_rate ? best(best_rate)
+                                     : run_->plan() ? tr("%1FLOP a step").arg(format_short(run_->plan()->flops))
+                                                    : QString()));
     tiles_[3]->setToolTip(std::isfinite(mfu) && run_->plan()
                               ? tr("Planned arithmetic by the time of a step. MFU: its share of the %1 GFLOPS that the "
                                    "device reaches at best in %2.")
@@ -152,10 +190,13 @@ void RunPage::fill_tiles() {
     double images = run_->images_per_second();
     if (run_->plan() && run_->step_seconds() > 0 && images <= 0)
         images = static_cast<double>(run_->plan()->batch) / run_->step_seconds();
-    tiles_[4]->set_value(images > 0 ? tr("%1 img/s").arg(format_count(std::round(images))) : QStringLiteral("–"));
-    tiles_[4]->set_context(run_->step_seconds() > 0
-                               ? tr("step %1 ms").arg(screen_locale().toString(run_->step_seconds() * 1000, 'f', 1))
-                               : QString());
+    tiles_[4]->set_value(images > 0 ? tr("%1 img/s").arg(format_count(std::round(images))) : QStringLiteral("–"),
+                         trains ? pace_trend(run_->speed) : Trend::none);
+    tiles_[4]->set_context(with_best(
+        run_->step_seconds() > 0
+            ? tr("step %1 ms").arg(screen_locale().toString(run_->step_seconds() * 1000, 'f', 1))
+            : QString(),
+        best(best_speed)));
 }
 
 } // namespace espalier

@@ -3108,16 +3108,20 @@ A click offers to take it back.</source>
         <translation>显存</translation>
     </message>
     <message>
-        <source>process %1 of %2</source>
-        <translation>进程 %1，共 %2</translation>
+        <source>peak %1 of %2</source>
+        <translation>峰值 %1，共 %2</translation>
     </message>
     <message>
         <source>in all %1 of %2</source>
         <translation>总计 %1，共 %2</translation>
     </message>
     <message>
-        <source>%1 with the program</source>
-        <translation>含程序 %1</translation>
+        <source>peak %1 with the program</source>
+        <translation>含程序峰值 %1</translation>
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation>峰值 %1</translation>
     </message>
     <message>
         <source>as planned</source>
