@@ -20,7 +20,7 @@ QString RunPage::band_detail() const {
     const QString saved = checkpoint_words(*run_, static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
     switch (run_->state()) {
     case RunState::paused:
-        return tr("Its memory is free again. %1").arg(saved);
+        return (run_->on_gpu() ? tr("GPU memory released. %1") : tr("Its memory is free again. %1")).arg(saved);
     case RunState::failed:
     case RunState::interrupted:
         return run_->checkpoint() ? tr("What it learned is kept. %1").arg(saved) : saved;

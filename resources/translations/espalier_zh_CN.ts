@@ -3180,6 +3180,10 @@ A click offers to take it back.</source>
         <translation>其内存已释放。%1</translation>
     </message>
     <message>
+        <source>GPU memory released. %1</source>
+        <translation>显存已释放。%1</translation>
+    </message>
+    <message>
         <source>Resume</source>
         <translation>继续</translation>
     </message>
