@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 #include <QRegularExpression>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -132,6 +133,26 @@ constexpr std::array texts{
                                           "was taken for the file, column %2 for the class."),
 };
 
+/// What the engine says to somebody at a command line, and the same for somebody at a window.
+constexpr std::array commands{
+    std::pair{"%1 Go back to checkpoint %2 with a smaller rate: espalier-train resume %3 --checkpoint %4 --set "
+              "optimizer.learning_rate=%5.",
+              QT_TRANSLATE_NOOP("espalier::engine",
+                                "%1 Resume from checkpoint %2, which is from before (Resume from…). If it comes again, "
+                                "begin a new run like this one with a smaller learning rate, such as %5.")},
+    std::pair{"%1 There is no checkpoint from before to go back to: begin a new run with a smaller rate, such as --set "
+              "optimizer.learning_rate=%2.",
+              QT_TRANSLATE_NOOP("espalier::engine",
+                                "%1 There is no checkpoint from before to go back to: begin a new run like this one "
+                                "with a smaller learning rate, such as %2.")},
+    std::pair{"This run has trained %1, and %2 asked for. To go on, resume it with more: --set epochs=%3.",
+              QT_TRANSLATE_NOOP("espalier::engine", "This run has trained all of its epochs. To go on, give it more "
+                                                    "(More epochs…).")},
+    std::pair{"%1 Resume from another checkpoint, if there is one (resume --checkpoint).",
+              QT_TRANSLATE_NOOP("espalier::engine", "%1 Resume from another checkpoint, if there is one (Resume "
+                                                    "from…).")},
+};
+
 /// Matches a whole text; what stands for %1, %2 ... is captured in this order.
 QRegularExpression pattern_of(const char* text) {
     QString pattern;
@@ -168,13 +189,15 @@ QString filled(const QString& words, const QRegularExpressionMatch& captured, bo
 
 QString engine_words(const QString& text) {
     struct Sentence {
-        const char* text;
+        const char* text; ///< of the window
         QRegularExpression pattern;
     };
     static const std::vector<Sentence> sentences = [] {
         std::vector<Sentence> all;
         for (const char* one : texts)
             all.push_back({one, pattern_of(one)});
+        for (const auto& [said, shown] : commands)
+            all.push_back({shown, pattern_of(said)});
         return all;
     }();
     for (const Sentence& sentence : sentences)

@@ -258,7 +258,7 @@ void MainWindow::connect_runs() {
     });
     connect(store_, &RunStore::started, this, &MainWindow::show_run);
     connect(store_, &RunStore::start_refused, configure_, &ConfigurePage::set_error);
-    connect(store_, &RunStore::failed, this, [this](const QString& text) { tell(text, true); });
+    connect(store_, &RunStore::failed, this, [this](const QString& text) { tell(engine_words(text), true); });
     connect(store_, &RunStore::reading, this, [this](const QString& path, double share) {
         if (run_page_->run() && run_page_->run()->path() == path)
             run_page_->set_reading(share);

@@ -159,9 +159,10 @@ void RunModel::apply(const RunEvent& event) {
         ++warnings_;
         note(event, engine_words(text_at(event.fields, "text")), Role::attention);
     } else if (event.type == "error") {
-        note(event, text_at(event.fields, "text"), Role::fault);
+        const QString why = engine_words(text_at(event.fields, "text"));
+        note(event, why, Role::fault);
         if (!is_end(state_))
-            reason_ = text_at(event.fields, "text");
+            reason_ = why;
     } else if (event.type == "superseded") {
         take_back(event);
     } else if (event.type == "bye") {

@@ -3778,6 +3778,22 @@ A click offers to take it back.</source>
         <translation>表格首行没有名为“file”和“label”的列：已将第 %1 列当作文件，第 %2 列当作类别。</translation>
     </message>
     <message>
+        <source>%1 Resume from checkpoint %2, which is from before (Resume from…). If it comes again, begin a new run like this one with a smaller learning rate, such as %5.</source>
+        <translation>%1 请从此前的检查点 %2 继续（从检查点继续…）。如再次出现，请以此设置新建运行并采用更小的学习率，例如 %5。</translation>
+    </message>
+    <message>
+        <source>%1 There is no checkpoint from before to go back to: begin a new run like this one with a smaller learning rate, such as %2.</source>
+        <translation>%1 没有此前的检查点可退回：请以此设置新建运行并采用更小的学习率，例如 %2。</translation>
+    </message>
+    <message>
+        <source>This run has trained all of its epochs. To go on, give it more (More epochs…).</source>
+        <translation>此运行已完成全部轮次。要继续，请增加轮次（增加轮次…）。</translation>
+    </message>
+    <message>
+        <source>%1 Resume from another checkpoint, if there is one (Resume from…).</source>
+        <translation>%1 如有其他检查点，请从其继续（从检查点继续…）。</translation>
+    </message>
+    <message>
         <source>The run&apos;s folder, %1, was removed or renamed while the run trained.</source>
         <translation>运行的文件夹 %1 在训练期间被删除或改名。</translation>
     </message>

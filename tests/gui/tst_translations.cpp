@@ -155,6 +155,43 @@ private slots:
         QVERIFY(engine_words({}).isEmpty());
     }
 
+    /// Nobody types options into a window: whatever the engine says of them is said of what the window has.
+    void commands_of_a_terminal_are_no_words_of_the_window_data() {
+        QTest::addColumn<QString>("said");
+        QTest::addColumn<QString>("kept"); ///< of it
+        const QString fault = QStringLiteral("The loss was not a number for 20 steps in a row.");
+        QTest::newRow("a checkpoint") << fault + QStringLiteral(" Go back to checkpoint step-00000150 with a smaller "
+                                                                "rate: espalier-train resume /my runs/quick-1 "
+                                                                "--checkpoint step-00000150 --set "
+                                                                "optimizer.learning_rate=0.005.")
+                                      << QStringLiteral("The loss was not a number*step-00000150*such as 0.005.");
+        QTest::newRow("no checkpoint") << fault + QStringLiteral(" There is no checkpoint from before to go back to: "
+                                                                 "begin a new run with a smaller rate, such as --set "
+                                                                 "optimizer.learning_rate=10.")
+                                       << QStringLiteral("The loss was not a number*such as 10.");
+        QTest::newRow("trained") << QStringLiteral("This run has trained 3 epochs, and 3 are asked for. To go on, "
+                                                   "resume it with more: --set epochs=6.")
+                                 << QStringLiteral("This run has trained all of its epochs.");
+        QTest::newRow("a state") << QStringLiteral("The state of the run in this checkpoint cannot be read (no rate). "
+                                                   "Resume from another checkpoint, if there is one (resume "
+                                                   "--checkpoint).")
+                                 << QStringLiteral("cannot be read (no rate)");
+    }
+    void commands_of_a_terminal_are_no_words_of_the_window() {
+        QFETCH(QString, said);
+        QFETCH(QString, kept);
+        for (const Language language : {Language::english, Language::chinese}) {
+            install_language(language);
+            const QString words = engine_words(said);
+            QVERIFY2(words != said && !words.contains(QStringLiteral("--")) &&
+                         !words.contains(QStringLiteral("espalier-train")),
+                     qPrintable(words));
+            if (language == Language::english)
+                for (const QString& part : kept.split(QLatin1Char('*')))
+                    QVERIFY2(words.contains(part), qPrintable(words));
+        }
+    }
+
     /// Of images alone: what a folder, a class or a run is called is no number.
     void numbers_of_the_engine_are_grouped() {
         QCOMPARE(engine_words(QStringLiteral("Of a single colour throughout: 12345 images.")),
