@@ -68,7 +68,7 @@ ComparePage::ComparePage(Machine* machine, RunStore* store, QWidget* parent)
     column->addWidget(card);
 
     for (LivePlot* plot : plots_->plots())
-        plot->set_empty_text(tr("The curves are on their way."));
+        plot->set_empty(tr("The curves are on their way."));
     connect(plots_, &PlotGroup::smoothing_changed, this, [this](double weight) {
         runs_->set_smoothing(weight);
         show_curves(); // which say how they are smoothed

@@ -30,7 +30,7 @@ void RunEmpty::show_unbuilt(const RunModel* run, const QString& meanwhile) {
     else if (run && !is_active(run->state()))
         set(tr("The run ended before its network was built."), way_on(*run));
     else
-        set(meanwhile, {});
+        set(meanwhile, {tr("Show the log"), QStringLiteral("log")});
 }
 
 void RunEmpty::show_resumable(const RunModel& run, const QString& words) {

@@ -22,7 +22,7 @@ public:
     void show_resumable(const RunModel& run, const QString& words);
 
 signals:
-    void action_requested(const QString& command); ///< as RunActions::perform() takes them
+    void action_requested(const QString& command); ///< as RunActions::perform() takes them, or "log": to be shown
 
 private:
     void set(const QString& words, const WayOn& way);

@@ -87,9 +87,9 @@ RunPage::RunPage(QWidget* parent)
     pages_->addWidget(carded(setup_, card_inset - 1)); // which has a border, too
     pages_->addWidget(carded(layers_));
     pages_->addWidget(carded(network_));
-    connect(setup_, &SetupView::action_requested, this, &RunPage::action_requested);
-    connect(layers_, &LayersView::action_requested, this, &RunPage::action_requested);
-    connect(network_, &NetworkView::action_requested, this, &RunPage::action_requested);
+    connect(setup_, &SetupView::action_requested, this, &RunPage::request);
+    connect(layers_, &LayersView::action_requested, this, &RunPage::request);
+    connect(network_, &NetworkView::action_requested, this, &RunPage::request);
     pages_->addWidget(results_);
     connect(results_, &ResultsView::action_requested, this, &RunPage::action_requested);
     connect(results_, &ResultsView::curves_wanted, this, [this] { show_tab(live_tab); });
@@ -129,11 +129,8 @@ RunPage::RunPage(QWidget* parent)
     empties_ = findChildren<QPushButton*>(QStringLiteral("emptyResume"));
     empties_.append(findChild<QPushButton*>(QStringLiteral("resultsResume")));
     exports_ = new PlotExports(plots_, this);
-    connect(plots_, &PlotGroup::action_requested, this, &RunPage::action_requested);
-    plots_->loss()->set_empty_text(tr("The curve starts with the first step."));
-    plots_->accuracy()->set_empty_text(tr("The curve starts with the first step."));
-    plots_->memory()->set_empty_text(tr("Memory is measured once the network is built."));
-    plots_->gflops()->set_empty_text(tr("Arithmetic is measured while it trains."));
+    empties_.append(findChildren<QPushButton*>(QStringLiteral("emptyPlot")));
+    connect(plots_, &PlotGroup::action_requested, this, &RunPage::request);
 }
 
 void RunPage::set_why_not(WhyNot why_not) { why_not_ = std::move(why_not); }
@@ -146,6 +143,7 @@ void RunPage::show_run(RunModel* run) {
     log_->clear_lines();
     planned_ = false;
     setup_state_.reset();
+    emptiness_.reset();
     changes_seen_ = changes_shown_ = 0;
     band_state_.reset();
     band_->hide();
@@ -171,6 +169,8 @@ void RunPage::set_loading(bool loading) {
     if (loading == loading_)
         return;
     loading_ = loading;
+    if (run_)
+        fill_empty_plots();
     if (loading || !run_)
         return;
     exports_->stop();
@@ -230,6 +230,7 @@ void RunPage::fill() {
     fill_header();
     fill_band();
     fill_tiles();
+    fill_empty_plots();
     const bool planned = run_->plan().has_value(); // or what is said instead depends on the state
     if (planned ? !planned_ || changes_shown_ != run_->changes().size() : setup_state_ != run_->state())
         fill_setup();

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] SetupView* setup() const { return setup_; }
     [[nodiscard]] NotesPanel* notes() const; ///< of the run, in Setup
 
-    static constexpr int live_tab = 0, results_tab = 4;
+    static constexpr int live_tab = 0, results_tab = 4, log_tab = 5;
 
 signals:
     void action_requested(const QString& command); ///< as RunActions::perform() takes them
@@ -79,6 +79,8 @@ private:
     void fill_tiles();
     void fill_header();
     void fill_setup();
+    void fill_empty_plots();
+    void request(const QString& command);
 
     QPointer<RunModel> run_;
     QHash<QString, QString> preset_titles_;
@@ -92,7 +94,13 @@ private:
     PlotExports* exports_;
     Timeline* timeline_;
     WhyNot why_not_;
-    QList<QPushButton*> empties_; ///< of the tabs that are empty
+    QList<QPushButton*> empties_; ///< of the tabs and plots that are empty
+    struct Emptiness {            ///< what an empty plot's words depend on
+        RunState state;
+        bool loading, saved, stepped;
+        bool operator==(const Emptiness&) const = default;
+    };
+    std::optional<Emptiness> emptiness_; ///< that the plots speak of
     LogView* log_;
     SetupView* setup_;
     LayersView* layers_;

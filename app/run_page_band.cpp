@@ -139,7 +139,7 @@ void RunPage::refuse_actions() {
             set_refusal(button, why_not_(command));
     for (QPushButton* button : empties_)
         if (const QString command = button->property("command").toString(); !command.isEmpty())
-            set_refusal(button, why_not_(command));
+            set_refusal(button, command == u"log" ? QString() : why_not_(command));
     set_refusal(folder_, why_not_(QStringLiteral("folder")));
 }
 

@@ -3,6 +3,7 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "run_page.h"
+#include "way_on.h"
 
 namespace espalier {
 
@@ -56,6 +57,42 @@ void RunPage::show_curves(const Source& source, const MetricSeries& loss, const 
         arithmetic.back().of_whole = true;
     }
     plots_->gflops()->set_curves(std::move(arithmetic));
+}
+
+/// Why there is no curve, and what changes that.
+void RunPage::fill_empty_plots() {
+    const RunState state = run_->state();
+    const Emptiness now{state, loading_, run_->checkpoint().has_value(), run_->step() > 0};
+    if (emptiness_ == now)
+        return;
+    emptiness_ = now;
+    const WayOn way = loading_                       ? WayOn()
+                      : state == RunState::finished  ? WayOn{tr("More epochs…"), QStringLiteral("more_epochs")}
+                      : state == RunState::queued || !is_active(state) ? way_on(*run_)
+                                                     : WayOn{tr("Show the log"), QStringLiteral("log")};
+    const auto say = [&](LivePlot* plot, const QString& meanwhile, const QString& over) {
+        const QString waits = tr("The run waits in the queue."), reads = tr("The past of the run is being read.");
+        plot->set_empty(loading_                    ? reads
+                        : state == RunState::queued ? waits
+                        : is_active(state)          ? meanwhile
+                                                    : over,
+                        way.title, way.action);
+    };
+    const QString no_step = tr("The run ended before its first step.");
+    const QString not_measured = run_->step() > 0 ? tr("The run ended before this was measured.") : no_step;
+    say(plots_->loss(), tr("The curve starts with the first step."), no_step);
+    say(plots_->accuracy(), tr("The curve starts with the first step."), no_step);
+    say(plots_->memory(), tr("Memory is measured once the network is built."), not_measured);
+    say(plots_->gflops(), tr("Arithmetic is measured while it trains."), not_measured);
+    plots_->refresh();
+}
+
+/// What a button asks for: the window does it, but for what is on this page.
+void RunPage::request(const QString& command) {
+    if (command == u"log")
+        show_tab(log_tab);
+    else
+        emit action_requested(command);
 }
 
 void RunPage::show_own_curves() {

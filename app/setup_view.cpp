@@ -142,7 +142,9 @@ SetupView::SetupView(QWidget* parent)
 
 void SetupView::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    columns_->setDirection(width() < two_columns ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    const bool beside = width() >= two_columns;
+    columns_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    columns_->setStretch(0, beside ? 1 : 0); // below each other, what room is left is below both
 }
 
 void SetupView::show_run(const RunModel& run) {

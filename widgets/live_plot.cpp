@@ -62,6 +62,11 @@ LivePlot::LivePlot(const QString& title, Measure measure, QWidget* parent)
     column->addLayout(top);
     column->addWidget(plot_, 1);
 
+    way_on_ = new QPushButton(plot_);
+    way_on_->setObjectName(QStringLiteral("emptyPlot"));
+    way_on_->hide();
+    connect(way_on_, &QPushButton::clicked, this,
+            [this] { emit action_requested(way_on_->property("command").toString()); });
     plot_->setFocusPolicy(Qt::NoFocus);
     plot_->setPlottingHint(QCP::phFastPolylines, true); // pens wider than 1 take seconds without it
     plot_->setPlottingHint(QCP::phCacheLabels, true);
@@ -225,7 +230,20 @@ void LivePlot::set_note(const QString& text) {
 
 QString LivePlot::note() const { return header_->note(); }
 
-void LivePlot::set_empty_text(const QString& text) { overlay_->empty_text = text; }
+void LivePlot::set_empty(const QString& text, const QString& title, const QString& action) {
+    overlay_->empty_text = text;
+    overlay_->has_button = !title.isEmpty();
+    way_on_->setText(title);
+    way_on_->setProperty("command", action);
+    place_way_on();
+}
+
+void LivePlot::place_way_on() {
+    const QSize size = way_on_->sizeHint();
+    const QPoint middle = plot_->axisRect()->rect().center();
+    way_on_->setGeometry(QRect(QPoint(middle.x() - size.width() / 2, middle.y() + 4), size));
+    way_on_->setVisible(overlay_->is_empty && overlay_->has_button);
+}
 
 void LivePlot::add_option(QWidget* control) { options_->addWidget(control); }
 
@@ -383,6 +401,7 @@ void LivePlot::refresh(bool at_once) {
     plot_->xAxis->setTickLabels(!empty);
     plot_->yAxis->setTickLabels(!empty);
     overlay_->is_empty = empty;
+    place_way_on();
     if (at_once)
         plot_->replot(QCustomPlot::rpImmediateRefresh);
     else

@@ -68,7 +68,8 @@ public:
     [[nodiscard]] QString note() const; ///< what stands there now
     void set_title(const QString& title);
     void set_head(const QString& head) { head_ = head; } ///< the plot's name in a table, in every language
-    void set_empty_text(const QString& text);            ///< a sentence shown while there is no value
+    /// A sentence shown while there is no value, and a button below it, if `title` has words, which asks for `action`.
+    void set_empty(const QString& text, const QString& title = {}, const QString& action = {});
     void set_crosshair(std::optional<double> position);
     /// Puts a control at the right end of the header, before the plot's menu.
     void add_option(QWidget* control);
@@ -96,7 +97,7 @@ signals:
     void crosshair_moved(std::optional<double> position);
     void logarithmic_changed(bool on);
     void export_requested(bool all);              ///< this plot, or all of its group
-    void action_requested(const QString& action); ///< of a marker
+    void action_requested(const QString& action); ///< of a marker, or of an empty plot
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -112,6 +113,7 @@ private:
     void set_data();
     void place_markers();
     void place_tags();
+    void place_way_on();
     void open_story(const QPointF& at);
     void move_crosshair(double by);
     void go_to_marker(bool forward);
@@ -131,6 +133,7 @@ private:
     PlotHeader* header_;
     QHBoxLayout* options_;
     QPushButton* menu_;
+    QPushButton* way_on_; ///< of an empty plot
     PlotOverlay* overlay_;
     PlotCrosshair* crosshair_;
     std::vector<Curve> curves_;

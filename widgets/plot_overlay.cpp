@@ -99,7 +99,11 @@ void PlotOverlay::draw(QCPPainter* painter) {
     if (is_empty) {
         painter->setPen(theme.color(Role::hint));
         painter->setFont(theme.font(TextSize::normal));
-        painter->drawText(area, Qt::AlignCenter | Qt::TextWordWrap, empty_text);
+        if (has_button)
+            painter->drawText(QRectF(area.left(), area.top(), area.width(), area.height() / 2 - 4),
+                              Qt::AlignHCenter | Qt::AlignBottom | Qt::TextWordWrap, empty_text);
+        else
+            painter->drawText(area, Qt::AlignCenter | Qt::TextWordWrap, empty_text);
     }
 }
 

@@ -42,6 +42,7 @@ public:
     QString limit_text;
     QString empty_text;   ///< drawn in the middle of a plot without values
     bool is_empty = true; ///< whether it has none
+    bool has_button = false; ///< in its lower half, below the text
 
     /// The marker nearest to `pixel` within reach; null: there is none.
     [[nodiscard]] const PlotMarker* marker_at(const QPointF& pixel) const;

@@ -2664,6 +2664,10 @@ A click offers to take it back.</source>
 <context>
     <name>espalier::RunEmpty</name>
     <message>
+        <source>Show the log</source>
+        <translation>查看日志</translation>
+    </message>
+    <message>
         <source>The run waits in the queue: its network is built when it begins.</source>
         <translation>运行正在队列中等待：开始时才会构建其网络。</translation>
     </message>
@@ -2966,6 +2970,26 @@ A click offers to take it back.</source>
     <message>
         <source>Views of the run</source>
         <translation>运行视图</translation>
+    </message>
+    <message>
+        <source>Show the log</source>
+        <translation>查看日志</translation>
+    </message>
+    <message>
+        <source>The run waits in the queue.</source>
+        <translation>此运行在队列中等待。</translation>
+    </message>
+    <message>
+        <source>The past of the run is being read.</source>
+        <translation>正在读取此运行的历史。</translation>
+    </message>
+    <message>
+        <source>The run ended before its first step.</source>
+        <translation>此运行在第一步之前已结束。</translation>
+    </message>
+    <message>
+        <source>The run ended before this was measured.</source>
+        <translation>此运行在测得该项之前已结束。</translation>
     </message>
     <message>
         <source>The curve starts with the first step.</source>

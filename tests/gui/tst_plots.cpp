@@ -429,12 +429,75 @@ private slots:
         QVERIFY(driver.wait_for_state(RunState::running)); // resumed without it
     }
 
+    /// By a sentence, and a button that does something about it.
+    void an_empty_plot_says_why_data() {
+        QTest::addColumn<QStringList>("phases"); ///< that come one after the other; "steps": some of training
+        QTest::addColumn<QString>("title");      ///< of the buttons; empty: none
+        QTest::addColumn<QString>("action");
+        QTest::addColumn<int>("count"); ///< of plots that are empty
+        const auto add = [](const char* phases, const char* title, const char* action, int count = 4) {
+            QTest::newRow(phases) << QString::fromLatin1(phases).split(QLatin1Char(' ')) << QString::fromUtf8(title)
+                                  << QString::fromLatin1(action) << count;
+        };
+        add("preparing", "Show the log", "log");
+        add("queued", "Begin now", "resume");
+        add("queued preparing", "Show the log", "log");
+        add("preparing failed", "Change settings…", "like");
+        add("preparing stopped", "Start again", "resume");
+        add("preparing interrupted", "Start again", "resume");
+        add("preparing training steps", "Show the log", "log", 2);
+        add("preparing training steps stopped", "Start again", "resume", 2);
+        add("preparing training steps finished", "More epochs…", "more_epochs", 2);
+    }
+    void an_empty_plot_says_why() {
+        QFETCH(QStringList, phases);
+        QFETCH(QString, title);
+        QFETCH(QString, action);
+        QFETCH(int, count);
+        RunModel model(QStringLiteral("r"));
+        RunPage page;
+        page.resize(1000, 640);
+        page.show_run(&model);
+        page.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&page));
+        SampleRun run;
+        for (const QString& phase : phases)
+            model.apply(read_event(phase == u"steps" ? run.steps(20) : run.phase(phase.toUtf8())));
+        page.refresh();
+        page.redraw_plots();
+        QString asked;
+        connect(&page, &RunPage::action_requested, &page, [&](const QString& command) { asked = command; });
+        const auto empty = [&] {
+            std::vector<LivePlot*> plots;
+            for (LivePlot* plot : page.plots()->plots())
+                if (plot->findChild<QPushButton*>(QStringLiteral("emptyPlot"))->isVisible())
+                    plots.push_back(plot);
+            return plots;
+        };
+        QTRY_COMPARE(static_cast<int>(empty().size()), count); // they are drawn in turn
+        for (LivePlot* plot : empty()) {
+            auto* button = plot->findChild<QPushButton*>(QStringLiteral("emptyPlot"));
+            QCOMPARE(button->text(), title);
+            QVERIFY(canvas(plot)->rect().contains(button->geometry()));
+            page.show_tab(RunPage::live_tab);
+            QTRY_VERIFY(button->isVisible());
+            QTest::mouseClick(button, Qt::LeftButton);
+            if (action == u"log")
+                QVERIFY(!button->isVisible()); // the log took its place
+            else
+                QCOMPARE(asked, action);
+        }
+    }
+
     /// From the plan on that tells that it is so, not only once another thing is marked.
     void what_was_taken_back_is_offered_no_more() {
         RunModel model(QStringLiteral("r"));
         SampleRun run;
         const auto feed = [&](const Json& event) { model.apply(read_event(event)); };
-        for (const Json& event : run.past(100))
+        for (const Json& event : run.past(60))
+            feed(event);
+        feed(run.fallback("recompute", "off", "on", "It had to be.", {{"toggles", {{"recompute", false}}}}));
+        for (const Json& event : run.past(120))
             feed(event);
         RunPage page;
         page.resize(1000, 640);
@@ -444,14 +507,13 @@ private slots:
         LivePlot* plot = page.plots()->loss();
         const auto is_offered = [&] {
             page.refresh();
-            page.redraw_plots();
-            const double x = canvas(plot)->xAxis->coordToPixel(100);
+            plot->refresh(true);
+            const double x = canvas(plot)->xAxis->coordToPixel(60);
             QTest::mouseClick(canvas(plot), Qt::LeftButton, {}, QPoint(static_cast<int>(x), middle(plot).y()));
             const auto* menu = plot->findChild<QMenu*>(QStringLiteral("markerMenu"));
             delete menu;
             return menu != nullptr;
         };
-        feed(run.fallback("recompute", "off", "on", "It had to be.", {{"toggles", {{"recompute", false}}}}));
         QVERIFY(is_offered());
         feed(run.phase("stopped"));
         feed(run.hello(2)); // a person has resumed it without

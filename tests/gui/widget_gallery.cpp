@@ -264,7 +264,7 @@ private:
         memory->set_limit(1e9, QStringLiteral("954 MB usable"));
         auto* empty = new LivePlot(QStringLiteral("GFLOPS"), Measure::count);
         empty->set_curves({{QStringLiteral("step"), Role::series1, &nothing_, Curve::Shape::line}});
-        empty->set_empty_text(QStringLiteral("The curve starts with the first step."));
+        empty->set_empty(QStringLiteral("The curve starts with the first step."), QStringLiteral("Show the log"));
         for (LivePlot* plot : {loss, memory, empty}) {
             plot->set_range(0, 3500, true);
             plot->setMinimumHeight(220);
