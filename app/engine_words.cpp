@@ -102,6 +102,8 @@ constexpr std::array texts{
                       "The classes are far from balanced: the largest has %1 images, the smallest %2."),
     QT_TRANSLATE_NOOP("espalier::engine", "Of a single colour throughout: %1 image."),
     QT_TRANSLATE_NOOP("espalier::engine", "Of a single colour throughout: %1 images."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The same in two classes: %1 image. One of the two labels is wrong."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The same in two classes: %1 images. One of the two labels is wrong."),
     QT_TRANSLATE_NOOP("espalier::engine", "Repeated within the training part: %1 image."),
     QT_TRANSLATE_NOOP("espalier::engine", "Repeated within the training part: %1 images."),
     QT_TRANSLATE_NOOP(

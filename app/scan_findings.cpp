@@ -106,11 +106,19 @@ std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad)
         findings.push_back({QStringLiteral("warning"), Role::attention,
                             lines_of(head, bad, count, [&](const Json& one) { return bad_line(place, one); })});
     }
-    if (const Json& repeated = list_at(scan, "repeated"); !repeated.empty())
-        tell(lines_of(tr("The same image twice:"), repeated, repeated.size(), [&](const Json& one) {
-            return QStringLiteral("%1 = %2").arg(without(place, text_at(one, "file")),
-                                                 without(place, text_at(one, "same_as")));
-        }));
+    Json torn = Json::array(), twice = Json::array();
+    for (const Json& one : list_at(scan, "repeated"))
+        (protocol::flag_at(one, "in_two_classes") ? torn : twice).push_back(one);
+    const auto pair = [&](const Json& one) {
+        return QStringLiteral("%1 = %2").arg(without(place, text_at(one, "file")),
+                                             without(place, text_at(one, "same_as")));
+    };
+    if (!torn.empty())
+        findings.push_back({QStringLiteral("warning"), Role::attention,
+                            lines_of(tr("The same image in two classes, one of which is wrong:"), torn, torn.size(),
+                                     pair)});
+    if (!twice.empty())
+        tell(lines_of(tr("The same image twice:"), twice, twice.size(), pair));
     for (const Json& warning : list_at(scan, "warnings"))
         if (warning.is_string())
             tell(engine_words(to_qstring(warning.get<std::string>())));

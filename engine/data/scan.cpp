@@ -46,7 +46,9 @@ Finding look_at(const Dataset& set, Part part, std::size_t index) {
 struct Findings {
     std::size_t blank = 0;
     std::unordered_map<std::uint64_t, std::uint32_t> seen; // training images by the hash of their pixels
-    std::size_t doubles = 0;                               // within the training part
+    std::vector<ScanReport::Repeated> torn;                // between two classes: the first ones
+    std::size_t torn_count = 0;
+    std::size_t doubles = 0; // within the training part
     std::array<std::size_t, 3> leaked{}; // images of the other parts that are in the training part, too
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> sizes; // images by height and width
 
@@ -56,8 +58,10 @@ struct Findings {
         const auto found = seen.find(one.hash);
         if (found != seen.end()) {
             ++(part == Part::train ? doubles : leaked[static_cast<std::size_t>(part)]);
-            if (report.repeated.size() < most_repeated)
-                report.repeated.push_back({set.file(part, index), set.file(Part::train, found->second)});
+            const bool is_torn = set.label(part, index) != set.label(Part::train, found->second);
+            torn_count += is_torn;
+            if (auto& list = is_torn ? torn : report.repeated; list.size() < most_repeated)
+                list.push_back({set.file(part, index), set.file(Part::train, found->second), is_torn});
         } else if (part == Part::train) {
             seen.emplace(one.hash, static_cast<std::uint32_t>(index));
         }
@@ -88,6 +92,9 @@ std::vector<std::string> warnings_of(const ScanReport& report, const Findings& f
                            ", the smallest " + std::to_string(smallest) + ".");
     if (findings.blank > 0)
         warnings.push_back("Of a single colour throughout: " + images_text(findings.blank) + ".");
+    if (findings.torn_count > 0)
+        warnings.push_back("The same in two classes: " + images_text(findings.torn_count) +
+                           ". One of the two labels is wrong.");
     if (findings.doubles > 0)
         warnings.push_back("Repeated within the training part: " + images_text(findings.doubles) + ".");
     for (const auto part : {Part::validation, Part::test})
@@ -161,6 +168,8 @@ ScanReport scan_dataset(const std::string& spec, const WorkWatch& watch) {
         ++report.class_counts[static_cast<std::size_t>(set->label(part, index))][column];
     }
     take_sizes(findings, report);
+    report.repeated.insert(report.repeated.begin(), findings.torn.begin(), findings.torn.end());
+    report.repeated.resize(std::min(report.repeated.size(), most_repeated));
     report.warnings = warnings_of(report, findings);
     for (auto& remark : set->remarks())
         report.warnings.push_back(std::move(remark));
@@ -182,7 +191,7 @@ Json ScanReport::to_json(std::size_t most_bad) const {
     for (const auto& file : std::span(bad).first(std::min(most_bad, bad.size())))
         bad_files.push_back({{"file", file.file}, {"reason", file.reason}});
     for (const auto& one : repeated)
-        repeats.push_back({{"file", one.file}, {"same_as", one.same_as}});
+        repeats.push_back({{"file", one.file}, {"same_as", one.same_as}, {"in_two_classes", one.in_two_classes}});
     return {{"data", info.spec},
             {"kind", info.kind},
             {"classes", std::move(classes)},
@@ -226,7 +235,8 @@ std::string ScanReport::to_text() const {
         text +=
             "bad: " + (file.reason.find(file.file) == std::string::npos ? file.file + ": " : "") + file.reason + "\n";
     for (const auto& one : repeated)
-        text += "repeated: " + one.file + " is " + one.same_as + "\n";
+        text += "repeated: " + one.file + " is " + one.same_as +
+                (one.in_two_classes ? ", in another class: one of the labels is wrong" : "") + "\n";
     for (const auto& warning : warnings)
         text += "warning: " + warning + "\n";
     return text;

@@ -13,6 +13,7 @@ struct ScanReport {
     /// Two images that are the same, pixel by pixel (of image files: scaled down to 64 pixels).
     struct Repeated {
         std::string file, same_as;
+        bool in_two_classes = false; ///< one of the two labels is wrong
     };
 
     DatasetInfo info;                                     ///< with the size that most images have
@@ -23,7 +24,7 @@ struct ScanReport {
     std::vector<BadFile> bad;
     std::size_t bad_images = 0;     ///< of those, image files that cannot be read: max_bad_share is of them and the images
     bool training_refuses = false;  ///< because of the bad files; image files are left out instead
-    std::vector<Repeated> repeated; ///< the first 100
+    std::vector<Repeated> repeated; ///< the first 100, those in two classes before the others
     std::vector<std::string> warnings;
 
     [[nodiscard]] std::size_t total() const noexcept { return images[0] + images[1] + images[2]; }

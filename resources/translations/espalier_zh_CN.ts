@@ -764,6 +764,10 @@
         <translation>%1 个文件无法读取：</translation>
     </message>
     <message>
+        <source>The same image in two classes, one of which is wrong:</source>
+        <translation>同一图像出现在两个类别中，其中之一有误：</translation>
+    </message>
+    <message>
         <source>The same image twice:</source>
         <translation>同一图像出现两次：</translation>
     </message>
@@ -3736,6 +3740,14 @@ A click offers to take it back.</source>
     <message>
         <source>Of a single colour throughout: %1 images.</source>
         <translation>通体单色：%1 张图像。</translation>
+    </message>
+    <message>
+        <source>The same in two classes: %1 image. One of the two labels is wrong.</source>
+        <translation>出现在两个类别中：%1 张图像。两个标签之一有误。</translation>
+    </message>
+    <message>
+        <source>The same in two classes: %1 images. One of the two labels is wrong.</source>
+        <translation>出现在两个类别中：%1 张图像。两个标签之一有误。</translation>
     </message>
     <message>
         <source>Repeated within the training part: %1 image.</source>

@@ -292,9 +292,32 @@ private Q_SLOTS:
         QCOMPARE(json.at("largest").dump(), std::string("[90,20]"));
         QCOMPARE(json.at("smallest").dump(), std::string("[40,30]"));
         QCOMPARE(json.at("repeated").size(), std::size_t{2});
-        QVERIFY(has(json.at("repeated")[0].at("file").get<std::string>(), "2.png"));
-        QVERIFY(has(json.at("repeated")[0].at("same_as").get<std::string>(), "1.png"));
-        QVERIFY(has(json.at("repeated")[1].at("file").get<std::string>(), "4.png"));
+        QVERIFY(has(json.at("repeated")[0].at("file").get<std::string>(), "4.png")); // a wrong label comes first
+        QVERIFY(json.at("repeated")[0].at("in_two_classes").get<bool>());
+        QVERIFY(has(json.at("repeated")[1].at("file").get<std::string>(), "2.png"));
+        QVERIFY(has(json.at("repeated")[1].at("same_as").get<std::string>(), "1.png"));
+        QVERIFY(!json.at("repeated")[1].at("in_two_classes").get<bool>());
+    }
+
+    /// However many harmless ones come before it, and in whichever part it is.
+    void an_image_in_two_classes_is_a_wrong_label() {
+        const PhotoFolder folder;
+        folder.png("train/a/000.png", Qt::red);
+        folder.write("train/a/001.png", encoded(gradient(40, 30), "PNG"));
+        for (int i = 100; i < 250; ++i)
+            std::filesystem::create_hard_link(folder.path() / "train/a/000.png",
+                                              folder.path() / "train" / "a" / (std::to_string(i) + ".png"));
+        folder.write("train/b/1.png", encoded(gradient(40, 30), "PNG"));
+        folder.png("train/b/2.png", Qt::blue);
+        const ScanReport report = scan_dataset(folder.spec());
+        QCOMPARE(report.repeated.size(), std::size_t{100});
+        QVERIFY(report.repeated[0].in_two_classes && has(report.repeated[0].file, "b/1.png"));
+        QVERIFY(!report.repeated[1].in_two_classes);
+        const auto warned = [&](const char* text) {
+            return std::ranges::find(report.warnings, text) != report.warnings.end();
+        };
+        QVERIFY(warned("The same in two classes: 1 image. One of the two labels is wrong."));
+        QVERIFY(has(report.to_text(), "b/1.png is ") && has(report.to_text(), "in another class"));
     }
 
     void reading_can_be_left_at_any_time() {

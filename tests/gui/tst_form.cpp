@@ -223,7 +223,8 @@ private slots:
         QVERIFY(says(QStringLiteral("1,200 cannot be read:\ncat/IMG_10000.heic cannot be read: it is a HEIC")));
         QVERIFY(says(QStringLiteral("\ncat/IMG_10001.heic: half a file\n")));
         QVERIFY(says(QStringLiteral("\nand 1,100 more")));
-        QVERIFY(says(QStringLiteral("The same image twice:\ndog/2.jpg = cat/1.jpg")));
+        QVERIFY(says(QStringLiteral("The same image in two classes, one of which is wrong:\ndog/2.jpg = cat/1.jpg")));
+        QVERIFY(says(QStringLiteral("The same image twice:\ndog/4.jpg = dog/3.jpg")));
 
         const QString too_many =
             QStringLiteral("42.8 % of the files cannot be read, more than the 10.0 %"); // 1,200 of 2,802

@@ -142,7 +142,10 @@ Json photos(const std::string& data) {
             {"bad", std::move(bad)},
             {"bad_count", 1200},
             {"bad_images", 1200},
-            {"repeated", Json::array({{{"file", folder + "/dog/2.jpg"}, {"same_as", folder + "/cat/1.jpg"}}})},
+            {"repeated",
+             Json::array(
+                 {{{"file", folder + "/dog/2.jpg"}, {"same_as", folder + "/cat/1.jpg"}, {"in_two_classes", true}},
+                  {{"file", folder + "/dog/4.jpg"}, {"same_as", folder + "/dog/3.jpg"}, {"in_two_classes", false}}})},
             {"warnings", Json::array()}};
 }
 
