@@ -246,6 +246,7 @@ void ConfigurePage::edited() {
     if (data_set != scanned_) {
         scanned_ = data_set;
         scan_ = nullptr;
+        last_batch_.clear();
         data_->set_message(tr("Looking at the data…"), Role::secondary); // no longer what was there of another one
         emit scan_wanted(data_set);
     } else if (!scan_.is_null()) {
@@ -406,7 +407,8 @@ void ConfigurePage::show_fit(const Json& fit) {
     more.append(tr("%1 parameters").arg(format_short(protocol::number_at(fit, "parameters"))));
     const QString sizes = limit > 0 ? tr("%1 of %2").arg(format_bytes(bytes("total")), format_bytes(limit))
                                     : format_bytes(bytes("total"));
-    form_->set_cost(QStringLiteral("batch"), engine_words(text_at(fit, "last_batch")));
+    last_batch_ = engine_words(text_at(fit, "last_batch"));
+    tell_last_batch();
     const QString layer = text_at(asked, "layer");
     fit_->set_words(fits              ? tr("%1 · fits").arg(sizes)
                     : layer.isEmpty() ? tr("%1 · does not fit").arg(sizes)
@@ -478,7 +480,17 @@ void ConfigurePage::show_scan(const Json& scan) {
     show_findings();
 }
 
+/// The files that cannot be read are counted in it: which of them would be in the training part is known to no scan.
+void ConfigurePage::tell_last_batch() {
+    const bool bad = !scan_.is_null() && protocol::number_at(scan_, "bad_images") > 0;
+    form_->set_cost(QStringLiteral("batch"),
+                    last_batch_.isEmpty() || !bad
+                        ? last_batch_
+                        : tr("%1 Files that cannot be read are left out: there will be fewer.").arg(last_batch_));
+}
+
 void ConfigurePage::show_findings() {
+    tell_last_batch();
     data_->set_findings(scan_findings(scan_, form_->values().value(QStringLiteral("max_bad_share")).toDouble()));
     update_start();
 }

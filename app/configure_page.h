@@ -75,6 +75,7 @@ private:
     void choose_folder();
     void show_costs(const Json& plan);
     void show_findings();
+    void tell_last_batch();
 
     QString preset_;
     DeviceSummary device_;
@@ -83,6 +84,7 @@ private:
     QString scanned_;
     Json scan_; ///< of it; null until it has come
     qint64 images_ = 0;
+    QString last_batch_; ///< as the plan has it, which has looked at no image
     QLabel* title_;
     RunForm* form_;
     QWidget* form_card_;

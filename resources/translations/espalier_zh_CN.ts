@@ -1038,6 +1038,10 @@
 <context>
     <name>espalier::ConfigurePage</name>
     <message>
+        <source>%1 Files that cannot be read are left out: there will be fewer.</source>
+        <translation>%1 无法读取的文件会被略去：实际数量更少。</translation>
+    </message>
+    <message>
         <source>on</source>
         <translation>开</translation>
     </message>

@@ -344,6 +344,12 @@ private slots:
         QTRY_VERIFY(says->isVisible());
         type_data(driver, QStringLiteral("idx:/nowhere"));
         QTRY_VERIFY(!says->isVisible()); // of how many images?
+        type_data(driver, QStringLiteral("folder:/photos")); // some of which cannot be read
+        QTRY_VERIFY2(says->isVisible() && says->text().startsWith(rest) &&
+                         says->text().endsWith(QStringLiteral("left out: there will be fewer.")),
+                     qPrintable(says->text()));
+        type_data(driver, QStringLiteral("builtin"));
+        QTRY_COMPARE(says->text(), rest);
     }
 
     void toggles_say_what_they_are_for_and_what_they_cost() {
