@@ -150,6 +150,23 @@ std::string likely_content(std::span<const std::uint8_t> bytes) {
     return "it begins with the bytes " + hex;
 }
 
+void check_png_is_whole(std::span<const std::uint8_t> bytes, const std::string& name) {
+    constexpr std::uint64_t around = 12; // of a chunk: its length, name and checksum
+    std::uint64_t at = 8;                // behind the signature
+    while (at + 8 <= bytes.size()) {
+        const std::span chunk = bytes.subspan(static_cast<std::size_t>(at), 8);
+        const std::uint64_t length =
+            std::uint64_t{chunk[0]} << 24 | std::uint64_t{chunk[1]} << 16 | std::uint64_t{chunk[2]} << 8 | chunk[3];
+        constexpr std::uint8_t end[] = {'I', 'E', 'N', 'D'};
+        at += around + length;
+        if (at > bytes.size())
+            refuse_cut_off(name, "at least " + std::to_string(at) + " bytes were expected, " +
+                                     std::to_string(bytes.size()) + " came");
+        if (std::ranges::equal(chunk.subspan(4), end))
+            return;
+    }
+}
+
 void check_image_is_whole(std::span<const std::uint8_t> bytes, const std::string& name) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (text.starts_with("\xff\xd8"))

@@ -15,4 +15,7 @@ namespace espalier {
 /// some is. Also for a CMYK JPEG that does not say what its numbers mean. `name` stands in the messages.
 void check_image_is_whole(std::span<const std::uint8_t> bytes, const std::string& name);
 
+/// The same of a PNG, before it is decoded: libpng refuses it, but prints so to stderr without the file's name.
+void check_png_is_whole(std::span<const std::uint8_t> bytes, const std::string& name);
+
 } // namespace espalier

@@ -185,6 +185,8 @@ Image decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     reader.setAutoTransform(true);
     QImageReader::setAllocationLimit(largest_image_mib);
     const QByteArray format = reader.format();
+    if (format == "png")
+        check_png_is_whole(bytes, name);
     if (format == "jpeg")
         reduce_jpeg(reader, enough);
     const QSize size = reader.size();

@@ -308,6 +308,9 @@ private Q_SLOTS:
         }
         const auto bmp = encoded(noisy, "BMP");
         QVERIFY(has(error_of(begin_of(bmp, 5000)), std::to_string(bmp.size()) + " bytes were expected, 5000 came"));
+        const auto png = encoded(noisy, "PNG"); // before libpng says it of no file
+        for (const std::size_t size : {png.size() / 10, png.size() / 2, png.size() - 20})
+            QVERIFY(has(error_of(begin_of(png, size)), "is cut off: at least"));
         // Of several images the first counts.
         const auto moving = gif(3), still = gif(1);
         QVERIFY(error_of(begin_of(moving, still.size() + 500)).empty());
