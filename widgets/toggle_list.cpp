@@ -58,7 +58,9 @@ void ToggleList::set_items(const std::vector<Item>& items) {
             grid->addWidget(sentence, line++, 2, 1, 2, Qt::AlignVCenter);
             continue;
         }
-        grid->addWidget(text_label(item.change, "attention"), line, 2, Qt::AlignTop);
+        auto* change = text_label(item.change, "attention");
+        change->setProperty("textSize", "small");
+        grid->addWidget(change, line, 2, Qt::AlignTop);
         if (item.can_be_undone) {
             auto* undo = new QPushButton(tr("Take it back"));
             undo->setObjectName(QStringLiteral("undo-") + item.name);
