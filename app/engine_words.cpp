@@ -95,6 +95,8 @@ constexpr std::array texts{
                       "first step on, and an accuracy of 100 % means nothing. Is a folder of classes missing?"),
     QT_TRANSLATE_NOOP("espalier::engine", "Training refuses this set until its bad files are mended."),
     QT_TRANSLATE_NOOP("espalier::engine", "Training leaves the bad files out: %1 of %2."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "Training leaves the bad files out only if max_bad_share allows so many: %1 of %2."),
     QT_TRANSLATE_NOOP("espalier::engine", "The class '%1' has no training image: it can never be learned."),
     QT_TRANSLATE_NOOP("espalier::engine", "Only one class has images: there is nothing to tell apart."),
     QT_TRANSLATE_NOOP("espalier::engine", "There is no image that could be used."),

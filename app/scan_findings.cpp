@@ -94,7 +94,8 @@ std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad)
     if (const double sizes = protocol::number_at(scan, "sizes"); sizes > 1)
         tell(tr("%1 different sizes, from %2 to %3; all are scaled to one.")
                  .arg(format_count(sizes), size_at(scan, "smallest"), size_at(scan, "largest")));
-    if (const QString refusal = scan_refusal(scan, most_bad); any && !refusal.isEmpty())
+    const QString refusal = scan_refusal(scan, most_bad);
+    if (any && !refusal.isEmpty())
         findings.push_back({QStringLiteral("warning"), Role::fault, refusal});
     const QString place = place_of(scan);
     const Json& bad = list_at(scan, "bad");
@@ -120,8 +121,11 @@ std::vector<DataPanel::Finding> scan_findings(const Json& scan, double most_bad)
     if (!twice.empty())
         tell(lines_of(tr("The same image twice:"), twice, twice.size(), pair));
     for (const Json& warning : list_at(scan, "warnings"))
-        if (warning.is_string())
-            tell(engine_words(to_qstring(warning.get<std::string>())));
+        if (warning.is_string()) {
+            const QString text = to_qstring(warning.get<std::string>());
+            if (refusal.isEmpty() || !text.startsWith(QLatin1String("Training leaves the bad files out")))
+                tell(engine_words(text));
+        }
     return findings;
 }
 

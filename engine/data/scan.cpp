@@ -72,9 +72,14 @@ std::vector<std::string> warnings_of(const ScanReport& report, const Findings& f
     std::vector<std::string> warnings;
     if (report.training_refuses)
         warnings.emplace_back("Training refuses this set until its bad files are mended.");
-    else if (!report.bad.empty())
-        warnings.push_back("Training leaves the bad files out: " + std::to_string(report.bad.size()) + " of " +
+    else if (!report.bad.empty() && report.total() > 0) {
+        const auto all = static_cast<double>(report.bad_images + report.total());
+        const bool many = static_cast<double>(report.bad_images) > OpenOptions{}.max_bad_share * all;
+        warnings.push_back("Training leaves the bad files out" +
+                           std::string(many ? " only if max_bad_share allows so many" : "") + ": " +
+                           std::to_string(report.bad.size()) + " of " +
                            std::to_string(report.bad.size() + report.total()) + ".");
+    }
     std::size_t largest = 0, smallest = SIZE_MAX, filled = 0;
     for (std::size_t i = 0; i < report.class_counts.size(); ++i) {
         const auto count = report.class_counts[i][0];

@@ -3722,6 +3722,10 @@ A click offers to take it back.</source>
         <translation>训练会略过坏文件：%2 个中的 %1 个。</translation>
     </message>
     <message>
+        <source>Training leaves the bad files out only if max_bad_share allows so many: %1 of %2.</source>
+        <translation>只有 max_bad_share 允许这么多坏文件时，训练才会略过它们：%2 个中的 %1 个。</translation>
+    </message>
+    <message>
         <source>The class &apos;%1&apos; has no training image: it can never be learned.</source>
         <translation>类别“%1”没有训练图像：永远学不会。</translation>
     </message>

@@ -150,7 +150,7 @@ private Q_SLOTS:
         QVERIFY(has(report.bad[0].reason, "empty (0 bytes)"));
         QVERIFY(has(report.bad[1].reason, "cut off"));
         QCOMPARE(report.total(), std::size_t{3});
-        QVERIFY(has(report.warnings, "leaves the bad files out: 4 of 7"));
+        QVERIFY(has(report.warnings, "leaves the bad files out only if max_bad_share allows so many: 4 of 7"));
         QCOMPARE(report.to_json().at("bad_images"), Json(4)); // which the share of the form is of
 
         const auto set = decoded(folder, 8, 0.6);

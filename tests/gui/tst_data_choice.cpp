@@ -18,6 +18,7 @@
 #include <QStandardItemModel>
 #include <QTabBar>
 #include <QTemporaryDir>
+#include <algorithm>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -106,6 +107,18 @@ private slots:
         const auto findings = scan_findings(scan, 0.1);
         QCOMPARE(findings.size(), std::size_t{2});
         QCOMPARE(findings[1].text, QStringLiteral("'/photos' holds no folders of classes."));
+    }
+
+    void bad_files_that_keep_a_run_from_beginning_are_not_said_to_be_left_out() {
+        const Json scan{{"data", "folder:/photos"}, {"kind", "folder"}, {"images", 12}, {"bad_images", 6},
+                        {"warnings", {"Training leaves the bad files out: 6 of 18."}}};
+        const auto said = [&](double most_bad) {
+            return std::ranges::any_of(scan_findings(scan, most_bad), [](const auto& one) {
+                return one.text.contains(QStringLiteral("leaves the bad files out"));
+            });
+        };
+        QVERIFY(!said(0.1));
+        QVERIFY(said(0.5));
     }
 
     /// Whether they were there already or come late: images of other data would be taken for one's own.
