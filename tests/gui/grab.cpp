@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes a picture of every state of the window, in both themes (QT_SCALE_FACTOR=2 for twice the pixels):
-//   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM] [--language zh_CN]
+//   espalier_grab DIR [--run RUN_DIR [--until SHARE]] [--engine PROGRAM] [--language zh_CN] [--size 960x600]
 // Without --run the curves are those of a sample; without --engine a stand-in for `espalier-train serve` answers.
 //   espalier_grab DIR --engine PROGRAM --live SECONDS [--preset NAME] [--set FIELD=VALUE ...]
 // starts a run by the form, lets it train for so long, and takes pictures while it trains (0: to its end, and pictures
@@ -263,8 +263,10 @@ int main(int argc, char** argv) {
                                         QStringLiteral("FIELD=VALUE"));
     const QCommandLineOption language_option(QStringLiteral("language"), QStringLiteral("what the window speaks"),
                                              QStringLiteral("NAME"), QStringLiteral("en"));
-    parser.addOptions(
-        {run_option, engine_option, until_option, live_option, preset_option, set_option, language_option});
+    const QCommandLineOption size_option(QStringLiteral("size"), QStringLiteral("of the window"),
+                                         QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1280x720"));
+    parser.addOptions({run_option, engine_option, until_option, live_option, preset_option, set_option, language_option,
+                       size_option});
     parser.addHelpOption();
     parser.process(app);
     if (parser.positionalArguments().isEmpty())
@@ -333,6 +335,8 @@ int main(int argc, char** argv) {
                              {MachineSpec::Kind::wsl, {}, QStringLiteral("Ubuntu-24.04"), {}}};
         (void)settings.save(options.settings_file);
         MainWindow window(options);
+        const QStringList sides = parser.value(size_option).split(QLatin1Char('x'));
+        window.resize(sides.first().toInt(), sides.last().toInt());
         window.show();
         if (!wait_for([&] { return window.findChild<QWidget*>(QStringLiteral("preset-train-small")) != nullptr; }))
             std::fprintf(stderr, "no presets came from %s\n", qPrintable(options.engine));
