@@ -251,10 +251,12 @@ void RunPage::fill() {
     plots_->set_progress(static_cast<double>(run_->step()), end);
     timeline_->set_content(run_->phases(), run_->markers());
     timeline_->set_story(run_->story());
-    plots_->accuracy()->set_note(
-        run_->best_accuracy()
-            ? tr("best %1 at epoch %2").arg(format_percent(*run_->best_accuracy())).arg(run_->best_epoch())
-            : QString());
+    QStringList best;
+    if (run_->best_accuracy()) {
+        const QString number = format_percent(*run_->best_accuracy());
+        best = {tr("best %1 at epoch %2").arg(number).arg(run_->best_epoch()), tr("best %1").arg(number), number};
+    }
+    plots_->accuracy()->set_note(best);
 }
 
 /// A few milliseconds' worth of the lines that are new: a long past is written over several ticks.

@@ -179,7 +179,8 @@ void RunPage::fill_tiles() {
                                    "device reaches at best in %2.")
                                     .arg(format_count(std::round(run_->plan()->peak_gflops)), run_->plan()->precision)
                               : tr("Planned arithmetic by the time of a step"));
-    plots_->gflops()->set_note(std::isfinite(mfu) ? tr("MFU %1").arg(format_percent(mfu)) : QString());
+    plots_->gflops()->set_note(
+        std::isfinite(mfu) ? QStringList{tr("MFU %1").arg(format_percent(mfu)), format_percent(mfu)} : QStringList());
     if (over && run_->state() == RunState::finished) {
         tiles_[4]->set_label(tr("Duration"));
         tiles_[4]->set_value(format_clock(run_->seconds_trained()));

@@ -9,13 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace espalier {
 
 namespace {
 
-constexpr int least_name_width = 110;
-constexpr std::array<int, ClassTable::column_count> class_column_widths{least_name_width, 74, 82, 74, 70};
+constexpr std::array<int, ClassTable::column_count> class_column_widths{110, 74, 82, 74, 70},
+    least_class_column_widths{56, 62, 70, 62, 62}; ///< a head and "100.0 %" stand in them
 
 } // namespace
 
@@ -123,6 +124,21 @@ ClassTable::ClassTable(QWidget* parent)
 }
 
 void ClassTable::set_rows(std::vector<ClassRow> rows) { model_->set_rows(std::move(rows)); }
+
+/// Where there is little room, what is free beside the numbers gives way first, then the names of the classes.
+void ClassTable::share_out(int room) {
+    std::array<int, column_count> widths = class_column_widths;
+    room -= std::accumulate(widths.begin(), widths.end(), 0);
+    for (std::size_t i = 1; i <= widths.size() && room < 0; ++i) {
+        const std::size_t column = i % widths.size(); // the names come last
+        const int taken = std::min(-room, widths[column] - least_class_column_widths[column]);
+        widths[column] -= taken;
+        room += taken;
+    }
+    widths[name] += std::max(0, room);
+    for (int column = 0; column < column_count; ++column)
+        setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
+}
 
 void ClassTable::keyPressEvent(QKeyEvent* event) {
     if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid())

@@ -222,8 +222,8 @@ void LivePlot::set_logarithmic(bool on) {
     emit logarithmic_changed(on);
 }
 
-void LivePlot::set_note(const QString& text) {
-    note_ = text;
+void LivePlot::set_note(const QStringList& forms) {
+    note_ = forms;
     if (!crosshair_->position)
         header_->set_note(note_);
 }
@@ -271,22 +271,24 @@ QString LivePlot::position_text(double position) const {
                                     : format_clock(position);
 }
 
-QString LivePlot::readout(double position) const {
-    QStringList parts;
+QStringList LivePlot::readout(double position) const {
+    QStringList parts, values;
     for (const Curve& curve : curves_) {
         if (curve.shape == Curve::Shape::faint || curve.series->empty())
             continue;
         const double step = clock_of(curve) ? clock_of(curve)->to_step(kind_, position) : position;
         const std::size_t index = curve.series->index_at(step);
-        if (index < curve.series->size() && curve.shape != Curve::Shape::area)
-            parts.append(QStringLiteral("%1 %2").arg(curve.tag > 0 ? QStringLiteral("%1:").arg(curve.tag) : curve.name,
-                                                     value_text(curve.series->value_at(index), measure_of(curve))));
-        else if (index < curve.series->size() && parts.isEmpty())
-            parts.append(tr("total %1").arg(value_text(curve.series->value_at(index), measure_)));
+        if (index >= curve.series->size() || (curve.shape == Curve::Shape::area && !parts.isEmpty()))
+            continue;
+        values.append(value_text(curve.series->value_at(index), measure_of(curve)));
+        parts.append(curve.shape == Curve::Shape::area ? tr("total %1").arg(values.last())
+                     : curve.tag > 0 ? QStringLiteral("%1: %2").arg(curve.tag).arg(values.last())
+                                     : QStringLiteral("%1 %2").arg(curve.name, values.last()));
     }
-    if (!parts.isEmpty())
-        parts.prepend(position_text(position));
-    return parts.join(QStringLiteral(" · "));
+    if (parts.isEmpty())
+        return {};
+    const QString between = QStringLiteral(" · ");
+    return {(QStringList(position_text(position)) + parts).join(between), parts.join(between), values.join(between)};
 }
 
 std::pair<double, double> LivePlot::visible_steps(const Curve& curve) const {
@@ -422,7 +424,7 @@ void LivePlot::describe() {
     if (!overlay_->not_positive.empty())
         parts.append(overlay_->not_positive_text());
     if (crosshair_->position)
-        parts.append(readout(*crosshair_->position));
+        parts.append(readout(*crosshair_->position).value(0));
     const QString text = parts.isEmpty() ? tr("No values yet") : parts.join(QStringLiteral(", "));
     if (text != accessibleDescription())
         setAccessibleDescription(text);

@@ -64,7 +64,8 @@ public:
     void set_limit(std::optional<double> value, const QString& text = {});
     /// Values of 0 or below have no place there: they are marked, and a sentence says so.
     void set_logarithmic(bool on);
-    void set_note(const QString& text); ///< at the right of the header; values under the crosshair take its place
+    /// At the right of the header; values under the crosshair take its place. The same from long to short.
+    void set_note(const QStringList& forms);
     [[nodiscard]] QString note() const; ///< what stands there now
     void set_title(const QString& title);
     void set_head(const QString& head) { head_ = head; } ///< the plot's name in a table, in every language
@@ -122,7 +123,7 @@ private:
     void describe();
     void zoom(double factor, double anchor);
     [[nodiscard]] QString position_text(double position) const;
-    [[nodiscard]] QString readout(double position) const;
+    [[nodiscard]] QStringList readout(double position) const; ///< from long to short
     [[nodiscard]] Measure measure_of(const Curve& curve) const;
     [[nodiscard]] const StepClock* clock_of(const Curve& curve) const { return curve.clock ? curve.clock : clock_; }
     [[nodiscard]] bool pointer_event(QEvent* event);
@@ -141,7 +142,7 @@ private:
     std::vector<Sample> samples_; ///< kept between draws
     const StepClock* clock_ = nullptr;
     AxisKind kind_ = AxisKind::step;
-    QString note_;
+    QStringList note_;
     bool following_ = true;
     bool logarithmic_ = false;
     double least_positive_ = 0; ///< of what is drawn, for a logarithmic axis; 0: nothing

@@ -11,6 +11,7 @@
 #include <QScrollArea>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
 namespace espalier {
@@ -18,6 +19,7 @@ namespace espalier {
 namespace {
 
 constexpr int inset = 17;
+constexpr int summary_top = 52, least_summary = 40, line_height = 18, between = 4, below = 8; ///< of a card
 
 /// The order of sizes in a row; other sizes become links in the row's header.
 int column_of(const QString& size) { return size == u"small" ? 0 : size == u"medium" ? 1 : size == u"large" ? 2 : -1; }
@@ -43,7 +45,9 @@ PresetCard::PresetCard(const PresetEntry& preset, QWidget* parent) : QAbstractBu
     set_refusal(this, preset.available ? QString() : preset.reason);
     setCursor(preset.available ? Qt::PointingHandCursor : Qt::ArrowCursor);
     setFocusPolicy(preset.available ? Qt::StrongFocus : Qt::NoFocus);
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
     setAttribute(Qt::WA_Hover);
     setAccessibleName(preset.title);
     setAccessibleDescription(preset.available ? preset.summary : preset.summary + QLatin1Char(' ') + preset.reason);
@@ -54,7 +58,25 @@ void PresetCard::set_facts(const QString& facts, const QString& fit, Role fit_ro
     fit_ = fit;
     fit_role_ = fit_role;
     setAccessibleDescription(QStringLiteral("%1 %2 %3 %4").arg(preset_.summary, facts, fit, toolTip()));
+    updateGeometry();
     update();
+}
+
+PresetCard::Lines PresetCard::lines(int width) const {
+    const QFontMetrics metrics(Theme::instance().font(TextSize::small));
+    const int room = width - 2 * inset;
+    const auto height_of = [&](const QString& text) {
+        return metrics.boundingRect(QRect(0, 0, room, QWIDGETSIZE_MAX), Qt::TextWordWrap, text).height();
+    };
+    const bool beside =
+        fit_.isEmpty() || metrics.horizontalAdvance(foot()) + 10 + metrics.horizontalAdvance(fit_) <= room;
+    return {std::max(least_summary, height_of(preset_.summary)), std::max(line_height, height_of(foot())),
+            beside ? 0 : line_height};
+}
+
+int PresetCard::heightForWidth(int width) const {
+    const Lines parts = lines(width);
+    return summary_top + parts.summary + between + parts.facts + parts.fit + below;
 }
 
 void PresetCard::paint_picture(QPainter& painter, const QRectF& area) const {
@@ -115,17 +137,21 @@ void PresetCard::paintEvent(QPaintEvent*) {
                      size_title(preset_.size));
     painter.setFont(theme.font(TextSize::small));
     painter.setPen(theme.color(isEnabled() ? Role::secondary : Role::hint));
-    painter.drawText(QRect(inner.left(), 52, inner.width(), 40), // three lines, of a narrow window
+    const Lines parts = lines(width());
+    const int fit_top = height() - below - parts.fit, facts_top = fit_top - parts.facts;
+    const int summary_height = facts_top - between - summary_top;
+    painter.drawText(QRect(inner.left(), summary_top, inner.width(), summary_height),
                      Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap | Qt::TextDontClip, preset_.summary);
 
-    const QRect line(inner.left(), 96, inner.width(), 18);
-    const QString facts = isEnabled() ? facts_ : preset_.reason;
+    const QRect facts(inner.left(), facts_top, inner.width(), parts.facts);
     painter.setPen(theme.color(isEnabled() ? fit_role_ : Role::hint));
-    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, fit_);
-    const int room = line.width() - (fit_.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(fit_) + 10);
+    if (parts.fit > 0)
+        painter.drawText(QRect(inner.left(), fit_top, inner.width(), parts.fit), Qt::AlignLeft | Qt::AlignVCenter,
+                         fit_);
+    else
+        painter.drawText(facts, Qt::AlignRight | Qt::AlignVCenter, fit_);
     painter.setPen(theme.color(isEnabled() ? Role::text : Role::hint));
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(facts, Qt::ElideRight, room));
+    painter.drawText(facts, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, foot());
 }
 
 PresetGallery::PresetGallery(QWidget* parent)

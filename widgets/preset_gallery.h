@@ -33,12 +33,19 @@ public:
     void set_facts(const QString& facts, const QString& fit, Role fit_role);
     [[nodiscard]] QSize sizeHint() const override { return {320, 122}; }
     [[nodiscard]] QSize minimumSizeHint() const override { return {220, 122}; }
+    /// So that all its words have room: a narrow card writes them on more lines.
+    [[nodiscard]] int heightForWidth(int width) const override;
 
 protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
     void paint_picture(QPainter& painter, const QRectF& area) const;
+    struct Lines {
+        int summary, facts, fit; ///< heights; of the fit 0 if it stands beside the facts
+    };
+    [[nodiscard]] Lines lines(int width) const;
+    [[nodiscard]] const QString& foot() const { return isEnabled() ? facts_ : preset_.reason; }
 
     PresetEntry preset_;
     QString facts_, fit_;

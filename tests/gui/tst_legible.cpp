@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every word of the window can be read: what is written, wherever and by whichever part, has a contrast of 4.5 to what
 // lies behind it (WCAG 2.1, AA), in both themes. Beside it: all legends of the plots, words that have little room.
+#include "class_table.h"
 #include "color.h"
 #include "compare_page.h"
 #include "confusion_matrix.h"
@@ -37,6 +38,13 @@ std::vector<TextRecorder::Words> written_by(QWidget* widget) {
     TextRecorder recorder(widget->size());
     widget->render(&recorder, {}, {}, {});
     return recorder.words;
+}
+
+QString joined(const std::vector<TextRecorder::Words>& words) {
+    QStringList texts;
+    for (const auto& one : words)
+        texts.append(one.text.trimmed());
+    return texts.join(QLatin1Char(' '));
 }
 
 /// The colour that most pixels of a place have: letters cover less than half of it.
@@ -242,15 +250,74 @@ private slots:
              {"A first look.", "A network that starts with 103,402 parameters and grows to 2 million.",
               "A residual network of 3 blocks for photos of 96 pixels: a first result on your own."}) {
             PresetCard card({"a", "A", "grow", "small", QLatin1String(summary), true, {}});
-            card.resize(card.minimumSizeHint());
-            card.set_facts(QStringLiteral("78 k parameters"), QStringLiteral("fits"), Role::good);
+            card.set_facts(QStringLiteral("78 k parameters · about 3 min"), QStringLiteral("fits at batch 64"),
+                           Role::good);
+            const int width = card.minimumSizeHint().width();
+            card.resize(width, card.heightForWidth(width));
             const auto lines = written_by(&card);
+            QVERIFY(joined(lines).contains(QStringLiteral("78 k parameters · about 3 min")));
+            QVERIFY(joined(lines).contains(QStringLiteral("fits at batch 64")));
             QVERIFY(lines.size() >= 4);
             for (std::size_t i = 0; i < lines.size(); ++i) {
                 QVERIFY2(QRectF(card.rect()).contains(lines[i].place), qPrintable(lines[i].text));
                 for (std::size_t j = 0; j < i; ++j)
                     QVERIFY2(!lines[i].place.adjusted(0, 2, 0, -2).intersects(lines[j].place.adjusted(0, 2, 0, -2)),
                              qPrintable(lines[i].text));
+            }
+        }
+    }
+
+    void a_narrow_card_says_the_whole_reason() {
+        const QString reason = QStringLiteral("It comes with the architecture search, which this version lacks.");
+        PresetCard card({"a", "A", "search", "small", "A quick check of the search.", false, reason});
+        card.resize(220, card.heightForWidth(220));
+        QVERIFY2(joined(written_by(&card)).contains(reason), qPrintable(joined(written_by(&card))));
+    }
+
+    /// A legend takes more lines, a note fewer words; numbers stay.
+    void the_head_of_a_narrow_plot_is_read() {
+        Theme::instance().set_mode(Theme::Mode::light);
+        PlotHeader header;
+        std::vector<Curve> curves;
+        const QStringList names{QStringLiteral("process"), QStringLiteral("weights"), QStringLiteral("optimizer"),
+                                QStringLiteral("activations"), QStringLiteral("workspace")};
+        for (const QString& name : names) {
+            Curve curve;
+            curve.name = name;
+            curves.push_back(curve);
+        }
+        header.set_title(QStringLiteral("GPU memory"));
+        header.set_curves(curves);
+        header.set_note({QStringLiteral("best 85.5 % at epoch 16"), QStringLiteral("best 85.5 %"),
+                         QStringLiteral("85.5 %")});
+        for (int width = 200; width < 800; width += 20) {
+            header.resize(width, header.height());
+            header.grab(); // it has got its height
+            const auto words = written_by(&header);
+            for (const QString& name : names)
+                QVERIFY2(std::ranges::any_of(words, [&](const auto& one) { return one.text == name; }),
+                         qPrintable(QStringLiteral("%1: %2").arg(width).arg(joined(words))));
+            for (const auto& one : words)
+                QVERIFY2(QRectF(header.rect()).contains(one.place), qPrintable(one.text));
+        }
+        header.set_curves({curves.begin(), curves.begin() + 1});
+        for (int width = 230; width < 500; width += 5) {
+            header.resize(width, 20);
+            QVERIFY2(joined(written_by(&header)).contains(QStringLiteral("85.5 %")), qPrintable(QString::number(width)));
+        }
+    }
+
+    void a_narrow_table_of_classes_shows_all_its_columns() {
+        ClassTable table;
+        table.set_rows({{QStringLiteral("Ankle boot"), 12345, 1, 1, 1}});
+        for (const int width : {316, 330, 400, 500}) {
+            table.resize(width, 200);
+            table.grab();
+            const QRect last = table.visualRect(table.model()->index(0, ClassTable::f1));
+            QVERIFY2(last.right() < table.viewport()->width(), qPrintable(QString::number(last.right())));
+            for (int column = ClassTable::images; column < ClassTable::column_count; ++column) {
+                const QString text = table.model()->index(0, column).data().toString();
+                QVERIFY2(table.fontMetrics().horizontalAdvance(text) + 6 <= table.columnWidth(column), qPrintable(text));
             }
         }
     }

@@ -257,7 +257,7 @@ private:
                           {QStringLiteral("validation"), Role::series2, &validation_, Curve::Shape::dash}});
         loss->set_markers(
             {{800, Role::series3, QStringLiteral("Checkpoint")}, {1500, Role::series4, QStringLiteral("Growth")}});
-        loss->set_note(QStringLiteral("best 0.451 at epoch 11"));
+        loss->set_note({QStringLiteral("best 0.451 at epoch 11")});
         auto* memory = new LivePlot(QStringLiteral("Memory"), Measure::bytes);
         memory->set_curves({{QStringLiteral("activations"), Role::series3, &high_, Curve::Shape::area},
                             {QStringLiteral("weights"), Role::series1, &low_, Curve::Shape::area}});
