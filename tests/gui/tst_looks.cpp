@@ -239,7 +239,7 @@ private slots:
         PlotHeader header;
         header.set_title(QStringLiteral("GPU memory"));
         header.set_curves(curves);
-        QImage picture(QSize(width, 20), QImage::Format_ARGB32_Premultiplied);
+        QImage picture(QSize(width, 60), QImage::Format_ARGB32_Premultiplied); // room for lines below the first
         picture.fill(Theme::instance().color(Role::panel));
         QPainter painter(&picture);
         header.draw(painter, picture.size());
