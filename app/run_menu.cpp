@@ -58,7 +58,7 @@ void RunMenu::add_queued(QMenu* menu, const QString& path) {
     const auto command = [this, path](const char* name) {
         store_->command(path, QLatin1String(name), [this] { store_->reload(); });
     };
-    add(menu, "runBegin", tr("Begin at once"), [command] { command("resume"); });
+    add(menu, "runBegin", tr("Begin now"), [command] { command("resume"); });
     add(menu, "runEarlier", tr("Earlier"), [this, path] { rail_->queue()->move(path, -1); });
     add(menu, "runLater", tr("Later"), [this, path] { rail_->queue()->move(path, 1); });
     add(menu, "runUnqueue", tr("Take out of the queue"), [command] { command("stop"); });

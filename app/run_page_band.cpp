@@ -113,7 +113,7 @@ void RunPage::fill_band() {
         band_->set_message(StateBand::Tone::info,
                            run_->reason().isEmpty() ? state_title(run_->state()) : run_->reason(),
                            tr("It begins by itself, whether this window is open or not."));
-        action(tr("Begin at once"), "play", true, "resume");
+        action(tr("Begin now"), "play", true, "resume");
         action(tr("Take out of the queue"), "close", false, "stop");
         break;
     default:

@@ -2710,7 +2710,7 @@ A click offers to take it back.</source>
 <context>
     <name>espalier::RunMenu</name>
     <message>
-        <source>Begin at once</source>
+        <source>Begin now</source>
         <translation>立即开始</translation>
     </message>
     <message>
@@ -3264,7 +3264,7 @@ A click offers to take it back.</source>
         <translation>无论此窗口是否打开，它都会自动开始。</translation>
     </message>
     <message>
-        <source>Begin at once</source>
+        <source>Begin now</source>
         <translation>立即开始</translation>
     </message>
     <message>
