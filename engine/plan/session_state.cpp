@@ -14,9 +14,12 @@
 namespace espalier {
 namespace {
 
-std::string mebibytes(std::size_t bytes) {
+std::string size_text(std::size_t bytes) {
+    constexpr double kib = 1024;
+    const auto mebibytes = static_cast<double>(bytes) / (kib * kib);
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
+    std::snprintf(text, sizeof text, mebibytes < kib ? "%.1f MiB" : "%.1f GiB",
+                  mebibytes < kib ? mebibytes : mebibytes / kib);
     return text;
 }
 
@@ -60,15 +63,15 @@ void Session::State::check_limit(const CompiledPlan& plan) const {
     const auto total = weights + optimizer + data + arena_bytes;
     if (options.memory_limit == 0 || total <= options.memory_limit)
         return;
-    std::string text = "This step needs " + mebibytes(total) + " (weights " + mebibytes(weights) + ", optimizer " +
-                       mebibytes(optimizer) + ", activations and workspace " + mebibytes(arena_bytes) +
-                       (data > 0 ? ", the data set " + mebibytes(data) : std::string()) + "), but the limit is " +
-                       mebibytes(options.memory_limit) + ".";
+    std::string text = "This step needs " + size_text(total) + " (weights " + size_text(weights) + ", optimizer " +
+                       size_text(optimizer) + ", activations and workspace " + size_text(arena_bytes) +
+                       (data > 0 ? ", the data set " + size_text(data) : std::string()) + "), but the limit is " +
+                       size_text(options.memory_limit) + ".";
     PlannedOp busiest;
     if (const auto ops = plan.ops(); !ops.empty()) {
         busiest = ops[planned.busiest_step];
         text += " Most is in use at " + busiest.kind + " of layer '" + busiest.layer + "', with " +
-                mebibytes(planned.live_peak) + ".";
+                size_text(planned.live_peak) + ".";
     }
     const auto activations = std::min(planned.activation_bytes, arena_bytes);
     throw PlanTooLarge(text + " Take a smaller batch, or turn recomputation on.",
