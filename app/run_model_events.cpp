@@ -178,11 +178,10 @@ void RunModel::take_checkpoint(const RunEvent& event) {
                       format_bytes(protocol::number_at(event.fields, "bytes")));
     const bool only_last = kinds == QStringList{QStringLiteral("last")};
     if (!only_last) // "last" is written at every epoch: as markers they would hide the curves
-        mark(
-            {static_cast<double>(event.step), Role::series3,
-             kinds.contains(QStringLiteral("best"))
-                 ? tr("Best so far: checkpoint at step %1").arg(format_count(static_cast<double>(event.step)))
-                 : story_});
+        mark({static_cast<double>(event.step), Role::series3,
+              kinds.contains(QStringLiteral("best"))
+                  ? tr("Best so far: checkpoint at step %1").arg(format_count(static_cast<double>(event.step)))
+                  : story_});
     note(event, QStringLiteral("%1 (%2)").arg(story_, checkpoint_->file), Role::secondary);
 }
 
@@ -225,8 +224,13 @@ void RunModel::take_fallback(const RunEvent& event) {
         return told.rung == text_at(event.fields, "rung") && told.from == text_at(event.fields, "from") &&
                told.to == text_at(event.fields, "to");
     });
-    changes_.push_back({text_at(event.fields, "rung"), text_at(event.fields, "from"), text_at(event.fields, "to"),
-                        text_at(event.fields, "reason"), step_, object_at(event.fields, "undo"), {}});
+    changes_.push_back({text_at(event.fields, "rung"),
+                        text_at(event.fields, "from"),
+                        text_at(event.fields, "to"),
+                        engine_words(text_at(event.fields, "reason")),
+                        step_,
+                        object_at(event.fields, "undo"),
+                        {}});
     Fallback& change = changes_.back();
     story_ = tr("%1: %2 → %3: %4")
                  .arg(toggle_title(change.rung), engine_words(change.from), engine_words(change.to), change.reason);
@@ -235,7 +239,7 @@ void RunModel::take_fallback(const RunEvent& event) {
     all.merge_patch(undo_);
     undo_ = std::move(all);
     mark({static_cast<double>(step_), Role::attention, story_,
-                        change.undo.empty() ? QString() : QStringLiteral("take_back:") + change.rung});
+          change.undo.empty() ? QString() : QStringLiteral("take_back:") + change.rung});
     note(event, tr("Fallback: %1").arg(story_), Role::attention);
 }
 

@@ -2,6 +2,7 @@
 // The translations themselves: whole, faithful in what programs read in them, and of everything that the window says.
 #include "engine_words.h"
 #include "language.h"
+#include "run_model.h"
 #include "settings.h"
 #include "translation_file.h"
 
@@ -157,16 +158,24 @@ private slots:
 
     void why_a_run_was_made_smaller_is_told_in_chinese() {
         install_language(Language::chinese);
-        const QString said = QStringLiteral("This step needs 8.5 GiB (weights 90.0 MiB, optimizer 90.0 MiB, activations "
-                                            "and workspace 8.0 GiB%1), but the limit is 7.2 GiB. Most is in use at conv2d "
-                                            "of layer 'stem.conv', with 7.9 GiB. Take a smaller batch, or turn "
-                                            "recomputation on.");
+        const QString said =
+            QStringLiteral("This step needs 8.5 GiB (weights 90.0 MiB, optimizer 90.0 MiB, activations "
+                           "and workspace 8.0 GiB%1), but the limit is 7.2 GiB. Most is in use at conv2d "
+                           "of layer 'stem.conv', with 7.9 GiB. Take a smaller batch, or turn "
+                           "recomputation on.");
         for (const QString& data : {QString(), QStringLiteral(", the data set 300.0 MiB")}) {
             const QString words = engine_words(said.arg(data));
             QVERIFY2(words.startsWith(QStringLiteral("这一步需要 8.5 GiB")), qPrintable(words));
             QVERIFY2(words.contains(QStringLiteral("“stem.conv”的 conv2d，为 7.9 GiB")), qPrintable(words));
             QVERIFY2(!words.contains(QStringLiteral("the data set")), qPrintable(words));
         }
+        RunModel run(QStringLiteral("/runs/quick-1"));
+        run.apply(read_event({{"type", "fallback"},
+                              {"rung", "recompute"},
+                              {"from", "off"},
+                              {"to", "on"},
+                              {"reason", said.arg(QString()).toStdString()}}));
+        QVERIFY2(run.fallbacks().value(0).contains(QStringLiteral("这一步需要")), qPrintable(run.fallbacks().value(0)));
     }
 
     /// Nobody types options into a window: whatever the engine says of them is said of what the window has.
