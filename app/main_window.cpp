@@ -86,7 +86,10 @@ QString MainWindow::restore_place() {
 void MainWindow::offer_retry(const QString& title) {
     auto* retry = message_->add_action(title, {}, true);
     retry->setObjectName(QStringLiteral("retryMachine"));
-    connect(retry, &QPushButton::clicked, machine_, &Machine::start);
+    connect(retry, &QPushButton::clicked, this, [this] {
+        message_->hide(); // one click is one attempt; its end is told anew
+        machine_->start();
+    });
 }
 
 void MainWindow::showEvent(QShowEvent* event) {

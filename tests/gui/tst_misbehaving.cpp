@@ -113,11 +113,8 @@ private slots:
         WindowDriver driver(engine, {});
         QVERIFY(is_said(driver, "ended with code 3. no library. Trying again"));
         QVERIFY(driver.click(QStringLiteral("retryMachine"), 30000));
-        const auto has_given_up = [&] {
-            const QString said = message(driver);
-            return said.contains(QLatin1String("no library.")) && !said.contains(QLatin1String("Trying again"));
-        };
-        QTRY_VERIFY_WITH_TIMEOUT(has_given_up(), 60000);
+        QVERIFY(message(driver).isEmpty()); // what is said next is of the attempt that was asked for
+        QVERIFY(is_said(driver, "ended with code 3. no library."));
         QFile flag(mended);
         QVERIFY(flag.open(QIODevice::WriteOnly));
         QVERIFY(driver.click(QStringLiteral("retryMachine")));
