@@ -16,6 +16,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -31,6 +32,18 @@ QString value_words(const Json& value) {
     if (value.is_boolean())
         return value.get<bool>() ? tr("on") : tr("off");
     return value.is_string() ? to_qstring(value.get<std::string>()) : QString();
+}
+
+/// What the planned memory is for; what needs none is left out.
+QString memory_words(const RunModel::Plan& plan) {
+    const std::array<QString, memory_parts> parts = {SetupView::tr("weights %1"), SetupView::tr("optimizer %1"),
+                                                     SetupView::tr("activations %1"), SetupView::tr("workspace %1"),
+                                                     SetupView::tr("data set %1")};
+    QStringList words;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (plan.memory[i] > 0)
+            words.append(parts[i].arg(format_bytes(plan.memory[i])));
+    return SetupView::tr("%1: %2").arg(format_bytes(plan.memory_total), screen_locale().createSeparatedList(words));
 }
 
 /// Every toggle as it is in force, and in front of them what else the engine has changed.
@@ -110,6 +123,7 @@ SetupView::SetupView(QWidget* parent)
     settings_->setAccessibleName(tr("Settings of the run"));
     settings_->hide();
     prepare(*facts_);
+    facts_->setObjectName(QStringLiteral("plan"));
     facts_->setAccessibleName(tr("Setup of the run"));
     auto* content = new QWidget;
     content->setProperty("clear", true);
@@ -171,10 +185,7 @@ void SetupView::show_run(const RunModel& run) {
     if (plan.peak_gflops > 0)
         facts.add(tr("Peak of the device"),
                   tr("%1 GFLOPS in %2").arg(format_count(std::round(plan.peak_gflops)), plan.precision));
-    facts.add(tr("Planned memory"),
-              tr("%1: weights %2, optimizer %3, activations %4, workspace %5, data set %6")
-                  .arg(format_bytes(plan.memory_total), format_bytes(plan.memory[0]), format_bytes(plan.memory[1]),
-                       format_bytes(plan.memory[2]), format_bytes(plan.memory[3]), format_bytes(plan.memory[4])));
+    facts.add(tr("Planned memory"), memory_words(plan));
     if (plan.limit > 0)
         facts.add(tr("Memory it may take"), plan.device_memory > 0
                                                 ? tr("%1 of the device's %2; the rest is in use or kept back")

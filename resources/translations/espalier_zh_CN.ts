@@ -3424,8 +3424,28 @@ A click offers to take it back.</source>
         <translation>计划内存</translation>
     </message>
     <message>
-        <source>%1: weights %2, optimizer %3, activations %4, workspace %5, data set %6</source>
-        <translation>%1：权重 %2，优化器 %3，激活 %4，工作区 %5，数据集 %6</translation>
+        <source>weights %1</source>
+        <translation>权重 %1</translation>
+    </message>
+    <message>
+        <source>optimizer %1</source>
+        <translation>优化器 %1</translation>
+    </message>
+    <message>
+        <source>activations %1</source>
+        <translation>激活 %1</translation>
+    </message>
+    <message>
+        <source>workspace %1</source>
+        <translation>工作区 %1</translation>
+    </message>
+    <message>
+        <source>data set %1</source>
+        <translation>数据集 %1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
     <message>
         <source>Memory it may take</source>

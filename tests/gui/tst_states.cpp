@@ -107,6 +107,14 @@ private slots:
         QCOMPARE(frame(), gallery);
     }
 
+    void setup_tells_what_takes_memory_and_nothing_else() {
+        WindowDriver driver(engine);
+        QVERIFY(begin(driver));
+        const QString plan = driver.find<QLabel>(QStringLiteral("plan"))->text();
+        QVERIFY2(plan.contains(QStringLiteral("workspace 9 MB")), qPrintable(plan));
+        QVERIFY2(!plan.contains(QStringLiteral(" 0 B")), qPrintable(plan)); // the data set is not on the device
+    }
+
     void nothing_moves_as_numbers_change() {
         WindowDriver driver(engine, {QStringLiteral("--gpu")});
         QVERIFY(begin(driver));
