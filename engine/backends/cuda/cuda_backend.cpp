@@ -67,12 +67,8 @@ std::vector<DeviceDescription> descriptions() {
 /// Memory of the GPU where NVML did not tell it.
 void complete_memory(DeviceState& state, int device) {
     std::size_t free = 0, total = 0;
-    if (state.memory_used)
+    if (state.memory_used || !succeeded(cudaSetDevice(device)) || !succeeded(cudaMemGetInfo(&free, &total)))
         return;
-    if (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&free, &total) != cudaSuccess) {
-        cudaGetLastError();
-        return;
-    }
     state.memory_total = total;
     state.memory_used = total - free;
 }

@@ -55,13 +55,11 @@ void try_device(DeviceInfo& device) {
 std::vector<DeviceInfo> list_devices() {
     std::vector<DeviceInfo> result;
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError();
+    if (!succeeded(cudaGetDeviceCount(&count)))
         return result;
-    }
     for (int i = 0; i < count; ++i) {
         cudaDeviceProp properties{};
-        if (cudaGetDeviceProperties(&properties, i) != cudaSuccess)
+        if (!succeeded(cudaGetDeviceProperties(&properties, i)))
             continue;
         DeviceInfo device;
         device.index = i;
@@ -71,9 +69,8 @@ std::vector<DeviceInfo> list_devices() {
         device.minor = properties.minor;
         device.multiprocessors = properties.multiProcessorCount;
         device.memory = properties.totalGlobalMem;
-        char bus[32] = "";
-        cudaDeviceGetPCIBusId(bus, sizeof bus, i);
-        device.bus = bus;
+        if (char bus[32] = ""; succeeded(cudaDeviceGetPCIBusId(bus, sizeof bus, i)))
+            device.bus = bus;
         result.push_back(std::move(device));
     }
     std::ranges::stable_sort(result, {}, &DeviceInfo::bus); // CUDA puts the fastest first
@@ -102,9 +99,9 @@ Support no_device(cudaError_t error) {
 Versions versions() {
     Versions result;
     int number = 0;
-    if (cudaDriverGetVersion(&number) == cudaSuccess)
+    if (succeeded(cudaDriverGetVersion(&number)))
         result.served = version_text(number);
-    if (cudaRuntimeGetVersion(&number) == cudaSuccess)
+    if (succeeded(cudaRuntimeGetVersion(&number)))
         result.runtime = version_text(number);
     std::ifstream("/sys/module/nvidia/version") >> result.driver;
     result.cudnn = cudnn::version();
@@ -139,10 +136,8 @@ DeviceInfo choose_device(const std::string& wanted) {
 
 Support available() {
     int count = 0;
-    if (const auto error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
-        cudaGetLastError();
+    if (const auto error = cudaGetDeviceCount(&count); !succeeded(error) || count == 0)
         return no_device(error == cudaSuccess ? cudaErrorNoDevice : error);
-    }
     if (const auto library = cudnn::usable(); !library)
         return library;
     Support last;

@@ -18,8 +18,11 @@ private:
 };
 
 /// Throws OutOfMemory for cudaErrorMemoryAllocation and CudaError for every other failure, with the call, the error's
-/// number and its text.
+/// number and its text. CUDA keeps it no longer, unless the device is lost: whoever catches it can go on.
 void check(cudaError_t error, const char* call);
+
+/// The same, answering false instead of throwing.
+[[nodiscard]] bool succeeded(cudaError_t error);
 
 /// Of a kernel that was just launched.
 void check_launch(const char* kernel);

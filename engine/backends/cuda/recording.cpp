@@ -137,10 +137,8 @@ LaunchGraph::LaunchGraph(cudaStream_t stream, const std::function<void()>& launc
     try {
         launch();
     } catch (...) {
-        cudaStreamEndCapture(stream, &graph); // the capture has to end all the same
-        if (graph != nullptr)
+        if (succeeded(cudaStreamEndCapture(stream, &graph))) // the capture has to end all the same
             cudaGraphDestroy(graph);
-        cudaGetLastError();
         throw;
     }
     ESPALIER_CUDA(cudaStreamEndCapture(stream, &graph));

@@ -9,11 +9,9 @@ namespace espalier::cuda {
 void HostBuffer::allocate(std::size_t bytes) {
     release();
     void* memory = nullptr;
-    pinned_ = cudaMallocHost(&memory, bytes) == cudaSuccess;
-    if (!pinned_) {
-        cudaGetLastError(); // it must not be found again by the next launch
+    pinned_ = succeeded(cudaMallocHost(&memory, bytes));
+    if (!pinned_)
         memory = ::operator new(bytes);
-    }
     data_ = static_cast<std::byte*>(memory);
     bytes_ = bytes;
 }

@@ -92,8 +92,7 @@ public:
             const auto replay = [&] { graph.launch(); };
             timer_.time(1, replay);
             return median([&] { return timer_.time(1, replay) / launches; });
-        } catch (const DeviceError&) {
-            cudaGetLastError(); // an engine that refuses at launch is no candidate; a broken device shows at the next
+        } catch (const DeviceError&) { // an engine that refuses at launch is no candidate; a broken device shows next
             return std::nullopt;
         }
     }
