@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 BackendDefinition unavailable(const std::string& name, const std::string& description, std::string reason) {
     return {name, description, 10,
             [reason](const BackendOptions&) -> std::unique_ptr<Backend> { throw DeviceError(reason); },
-            [reason] { return Support::no(reason); }};
+            [reason](const BackendOptions&) { return Support::no(reason); }};
 }
 
 std::vector<fs::path> places(const std::string& name) {

@@ -8,7 +8,7 @@
 namespace espalier {
 
 /// Counts up whenever anything changes that crosses this border: Backend, Kernel, Graph, Layout, BackendDefinition.
-inline constexpr int plugin_abi = 7;
+inline constexpr int plugin_abi = 8;
 
 /// The release, the compiler and its standard library: classes cross the border, so both sides must agree on them.
 #define ESPALIER_PLUGIN_BUILD ESPALIER_VERSION " " __VERSION__

@@ -49,7 +49,7 @@ std::vector<BackendStatus> available_backends(const std::map<std::string, std::s
             continue;
         }
         backends.push_back(
-            {definition.name, definition.description, definition.available ? definition.available() : Support{},
+            {definition.name, definition.description, definition.available ? definition.available({}) : Support{},
              definition.devices ? definition.devices() : std::vector<DeviceDescription>(), definition.precisions});
     }
     return backends;
@@ -73,7 +73,7 @@ std::unique_ptr<Backend> make_backend(const std::string& text, const BackendOpti
     options.device = device;
     const auto& definition = BackendRegistry::instance().find(name);
     if (definition.available)
-        if (const auto available = definition.available(); !available)
+        if (const auto available = definition.available(options); !available)
             throw ConfigError("The " + name + " backend is not available here: " + available.reason +
                               " `espalier-train probe` lists the devices that can be used.");
     check_device(definition, device);
@@ -96,7 +96,7 @@ std::unique_ptr<Backend> choose_backend(const std::string& text, const Graph& gr
     for (const auto& definition : BackendRegistry::instance().definitions()) {
         if (name == "auto" ? definition.preference < 0 : name != definition.name)
             continue;
-        auto support = definition.available ? definition.available() : Support{};
+        auto support = definition.available ? definition.available(options) : Support{};
         if (support) {
             check_device(definition, device);
             auto backend = definition.make(options);

@@ -30,8 +30,9 @@ struct BackendDefinition {
     std::string description; ///< one line for people
     int preference = 0;      ///< "auto" tries the highest first; below 0: only when asked for by name
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
-    /// Whether it can be made on this machine. Never throws. Empty: always.
-    std::function<Support()> available;
+    /// Whether it can be made on this machine, as far as can be said without touching another device than the one that
+    /// the options name. Never throws. Empty: always.
+    std::function<Support(const BackendOptions&)> available;
     /// Every device, each tried. Never throws. Empty: the backend is the processor.
     std::function<std::vector<DeviceDescription>()> devices;
     std::vector<std::string> precisions{"fp32"}; ///< that it computes in, the usual one first

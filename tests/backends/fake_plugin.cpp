@@ -68,7 +68,7 @@ void misbehave(const std::string& when) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
-Support available() {
+Support available(const BackendOptions&) {
     log("asked");
     misbehave("");
     return {};

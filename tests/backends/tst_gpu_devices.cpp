@@ -65,9 +65,18 @@ private Q_SLOTS:
                 QVERIFY2(device.usable, device.usable.reason.c_str());
             else
                 QCOMPARE(device.usable.yes, what == "place"); // an unknown place is no reason
-        QVERIFY(available());
+        QVERIFY(available({}));
         QCOMPARE(choose_device("GPU-22222222").name, std::string("Good"));
         QCOMPARE(fake_cuda::current, 1);
+    }
+
+    /// Each card that is tried gives up some hundred MB for a context: that of somebody else's run, perhaps.
+    void a_card_that_is_named_is_the_only_one_touched() {
+        fake_cuda::begin_with(
+            {{.name = "First", .bus = "00000000:17:00.0"}, {.name = "Second", .bus = "00000000:65:00.0"}});
+        QVERIFY(available("1"));
+        QCOMPARE(choose_device("1").name, std::string("Second"));
+        QCOMPARE(fake_cuda::touched, std::set<int>{1});
     }
 
     void cards_are_numbered_by_their_place() {
@@ -83,10 +92,10 @@ private Q_SLOTS:
         QVERIFY(reason_of([] { (void)choose_device("0"); }).contains("compute capability 7.0"));
         QVERIFY(reason_of([] { (void)choose_device("1"); }).contains("Broken gave wrong numbers"));
         QVERIFY(reason_of([] { (void)choose_device("2"); }).contains("There is no GPU \"2\" here: 0 is Old"));
-        const auto any = available();
+        const auto any = available({});
         QVERIFY(!any && any.reason.find("Broken") != std::string::npos);
         fake_cuda::begin_with({});
-        QVERIFY(!available());
+        QVERIFY(!available({}) && !available("0"));
         QVERIFY(devices().empty());
     }
 };

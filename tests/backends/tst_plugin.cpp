@@ -18,7 +18,7 @@ std::string reason_of(const std::string& path) {
     try {
         static_cast<void>(plugin.make({}));
     } catch (const DeviceError& error) {
-        const auto support = plugin.available();
+        const auto support = plugin.available({});
         return support.yes || support.reason != error.what() ? "two different reasons" : support.reason;
     }
     return {};
@@ -32,7 +32,7 @@ class TestPlugin : public QObject {
 private Q_SLOTS:
     void one_of_the_same_release_is_used() {
         const auto plugin = plugin_backend_at(FAKE_PLUGIN, "cuda", "NVIDIA GPU");
-        QVERIFY(plugin.available());
+        QVERIFY(plugin.available({}));
         QCOMPARE(plugin.devices().size(), std::size_t{2});
         QCOMPARE(plugin.make({})->name(), std::string_view("reference"));
     }
@@ -60,7 +60,7 @@ private Q_SLOTS:
     /// The program's own is not beside this test's program where CUDA is not built.
     void a_missing_plugin_is_named() {
         const auto plugin = plugin_backend("nothing", "pretended accelerator");
-        QVERIFY2(has(plugin.available().reason, "libespalier-nothing.so"), plugin.available().reason.c_str());
+        QVERIFY2(has(plugin.available({}).reason, "libespalier-nothing.so"), plugin.available({}).reason.c_str());
     }
 
     void a_missing_library_names_its_package() {

@@ -228,7 +228,7 @@ BackendDefinition cuda_backend() {
             "NVIDIA GPU, CUDA " + std::to_string(CUDART_VERSION / 1000) + ", cuDNN " + cudnn::version(),
             10,
             [](const BackendOptions& options) { return std::make_unique<CudaBackend>(options); },
-            available,
+            [](const BackendOptions& options) { return available(options.device); },
             descriptions,
             {"fp16", "bf16", "tf32", "fp32"}};
 }

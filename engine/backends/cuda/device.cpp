@@ -134,12 +134,14 @@ DeviceInfo choose_device(const std::string& wanted) {
     throw DeviceError(last.reason);
 }
 
-Support available() {
+Support available(const std::string& wanted) {
     int count = 0;
     if (const auto error = cudaGetDeviceCount(&count); !succeeded(error) || count == 0)
         return no_device(error == cudaSuccess ? cudaErrorNoDevice : error);
     if (const auto library = cudnn::usable(); !library)
         return library;
+    if (!wanted.empty())
+        return {};
     Support last;
     for (auto& device : list_devices()) {
         try_device(device);

@@ -38,7 +38,8 @@ struct Versions {
 /// The one of that UUID, or whose UUID begins so, or that number in devices(); the first usable one for an empty text.
 /// Throws ConfigError listing them if there is none such, and DeviceError with the reason if it is not usable.
 [[nodiscard]] DeviceInfo choose_device(const std::string& wanted);
-/// Whether any GPU can be used, and why not, in one sentence.
-[[nodiscard]] Support available();
+/// Whether any GPU can be used, and why not, in one sentence. Of one that is wanted by name choose_device() says that
+/// itself: a card that is tried gives up memory for a context, so none is tried in vain.
+[[nodiscard]] Support available(const std::string& wanted);
 
 } // namespace espalier::cuda
