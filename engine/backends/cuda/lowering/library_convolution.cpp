@@ -2,6 +2,7 @@
 #include "backends/cuda/lowering/library_convolution.h"
 
 #include "backends/cuda/cudnn/planner.h"
+#include "backends/cuda/error.h"
 #include "backends/cuda/kernels/ceil_divide.h"
 
 namespace espalier::cuda {
@@ -29,6 +30,7 @@ public:
         execution_->run(planner_.handle(*stream_));
         if (epilogue_)
             launch_epilogue(output_, reinterpret_cast<const float*>(bias_), *epilogue_, *stream_);
+        check_launch(plan_->name().c_str());
     }
 
     [[nodiscard]] std::string name() const override { return plan_->name(); }
@@ -65,6 +67,7 @@ public:
         execution_->run(planner_.handle(*stream_));
         if (of_input_)
             launch_shifted_slice_gradient(met_, image_, slice_, *stream_);
+        check_launch(plan_->name().c_str());
     }
 
     [[nodiscard]] std::string name() const override { return plan_->name() + " of a slice"; }
