@@ -160,7 +160,8 @@ public:
     virtual void synchronize() = 0;
     /// Records the launches of a step, without running them; null where a backend has nothing to gain by it. Kernel i
     /// comes after those that `after[i]` names, all of them earlier ones; what is not ordered so may run at the same
-    /// time. Throws DeviceError if something cannot be recorded; the backend can be used as before.
+    /// time. Throws DeviceError if something cannot be recorded, OutOfMemory if there is none for the recording; the
+    /// backend can be used as before.
     [[nodiscard]] virtual std::unique_ptr<Recording> record(std::span<Kernel* const> kernels,
                                                             std::span<const std::vector<std::int32_t>> after) {
         static_cast<void>(kernels);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/executor.h"
 
+#include "base/error.h"
 #include "base/faults.h"
 #include "plan/memory_plan.h"
 
@@ -94,10 +95,21 @@ bool Executor::run_profiled(bool one_by_one, const Interrupt& interrupt) {
         ++launched_;
         return false;
     };
-    const auto milliseconds = one_by_one ? backend_.Backend::time(kernels(), leave) : backend_.time(kernels(), leave);
+    const auto milliseconds = one_by_one ? backend_.Backend::time(kernels(), leave) : time(leave);
     for (std::size_t i = 0; i < milliseconds.size(); ++i)
         program_.ops[i].milliseconds = milliseconds[i];
     return milliseconds.size() == program_.steps.size();
+}
+
+std::vector<double> Executor::time(const std::function<bool(std::size_t next)>& leave) {
+    try {
+        return backend_.time(kernels(), leave);
+    } catch (const Error&) {
+        if (!launched_as_one_)
+            throw;
+        backend_.synchronize(); // throws if the device is lost, not the recording alone
+        return backend_.Backend::time(kernels(), leave);
+    }
 }
 
 std::vector<Kernel*> Executor::kernels() const {

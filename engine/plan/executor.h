@@ -8,6 +8,7 @@
 #include "plan/program.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -54,6 +55,8 @@ private:
     [[nodiscard]] bool leaves(std::size_t next_step, const Interrupt& interrupt) const {
         return interrupt && next_step <= first_update_ && interrupt();
     }
+    /// As the backend does it; one by one where its recording fails, of which nothing has run then.
+    [[nodiscard]] std::vector<double> time(const std::function<bool(std::size_t next)>& leave);
     [[nodiscard]] std::vector<Kernel*> kernels() const;
     [[nodiscard]] std::vector<StepAccess> accesses() const;
     void poison_arena();

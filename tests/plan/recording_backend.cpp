@@ -76,6 +76,8 @@ std::unique_ptr<Recording> RecordingBackend::record(std::span<Kernel* const> ker
 
 std::vector<double> RecordingBackend::time(std::span<Kernel* const> kernels,
                                            const std::function<bool(std::size_t next)>&) {
+    if (fault_ == Fault::cannot_record)
+        throw DeviceError("This recording was made to fail.");
     ++timed_;
     return ForwardingBackend::time(kernels, [](std::size_t) { return false; });
 }

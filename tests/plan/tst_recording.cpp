@@ -26,6 +26,7 @@ struct Training {
     Session session;
     Plan* plan;
     std::int64_t batch;
+    bool profiled = false;
 
     Training(Backend& backend, Session::Options options, std::int64_t images = 3)
         : network(small_network(images, true)), session(backend, options), plan(&session.plan("train", network.graph)),
@@ -46,7 +47,7 @@ struct Training {
             labels[i] = static_cast<std::int32_t>((i + static_cast<std::size_t>(number)) % 4);
         plan->set_input("images", images.data(), images.size() * sizeof(float));
         plan->set_input("labels", labels.data(), labels.size() * sizeof(std::int32_t));
-        plan->run();
+        profiled ? plan->run_profiled() : plan->run();
         return plan->read(network.loss)[0];
     }
     /// Losses of some steps, then every parameter and buffer.
@@ -125,6 +126,18 @@ private Q_SLOTS:
         training.plan->run_profiled();
         QCOMPARE(recording.timed(), 1);
         QVERIFY(first.ops()[0].milliseconds > 0 && other.ops()[0].milliseconds > 0);
+    }
+
+    /// The first step of a plan too: what cannot be recorded yet, or for want of memory, is no fault of the device.
+    void a_step_that_cannot_be_timed_in_a_recording_is_timed_kernel_by_kernel() {
+        RecordingBackend recording(*backend_, Fault::cannot_record);
+        Training training(recording, {}), plain(*backend_, {});
+        for (auto* one : {&training, &plain})
+            one->profiled = true;
+        QCOMPARE(training.after(2), plain.after(2));
+        for (const auto& op : training.plan->ops())
+            QVERIFY2(op.milliseconds > 0, op.kind.c_str());
+        QVERIFY(!training.plan->launched_as_one());
     }
 
     /// Who is to blame for a device error: all kernels of a replay, or those up to the one launched last.
