@@ -76,7 +76,7 @@ void complete_memory(DeviceState& state, int device) {
 class CudaBackend final : public Backend {
 public:
     explicit CudaBackend(const BackendOptions& options)
-        : device_(choose_device(options.device)), streams_(device_.index, device_.architecture >= 90), staging_(streams_.main()),
+        : device_(choose_device(options.device)), streams_(device_.architecture >= 90), staging_(streams_.main()),
           planner_(streams_.main(), workspace_cap, options.tune ? tuning_key(device_) : std::string()) {
         settings_.options = options;
         settings_.device = device_;

@@ -36,7 +36,8 @@ struct Versions {
 /// throws; no entry if there is none.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 /// The one of that UUID, or whose UUID begins so, or that number in devices(); the first usable one for an empty text.
-/// Throws ConfigError listing them if there is none such, and DeviceError with the reason if it is not usable.
+/// It is the calling thread's current device from then on. Throws ConfigError listing them if there is none such, and
+/// DeviceError with the reason if it is not usable.
 [[nodiscard]] DeviceInfo choose_device(const std::string& wanted);
 /// Whether any GPU can be used, and why not, in one sentence. Of one that is wanted by name choose_device() says that
 /// itself: a card that is tried gives up memory for a context, so none is tried in vain.

@@ -155,21 +155,6 @@ LaunchGraph::~LaunchGraph() { cudaGraphExecDestroy(executable_); }
 
 void LaunchGraph::launch() const { ESPALIER_CUDA(cudaGraphLaunch(executable_, stream_)); }
 
-Streams::Streams(int device, bool overlaps) : overlaps_(overlaps) {
-    ESPALIER_CUDA(cudaSetDevice(device));
-    for (auto& stream : streams_)
-        ESPALIER_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    turn_to(0, false);
-}
-
-Streams::~Streams() {
-    for (auto stream : streams_)
-        if (stream != nullptr) {
-            cudaStreamSynchronize(stream);
-            cudaStreamDestroy(stream);
-        }
-}
-
 std::unique_ptr<Recording> record_graph(Streams& streams, std::span<Kernel* const> kernels,
                                         std::span<const std::vector<std::int32_t>> after) {
     struct BackToMain {

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/event.h"
 #include "backends/cuda/kernels/launch_stream.h"
+#include "backends/cuda/stream.h"
 #include "plan/backend.h"
 
 #include <cuda_runtime_api.h>
@@ -15,27 +16,25 @@
 
 namespace espalier::cuda {
 
-/// The streams of a backend: everything runs on the first; the others exist for the branches of a recorded graph.
+/// The streams of a backend, on the current device: everything runs on the first; the others exist for the branches of
+/// a recorded graph.
 class Streams {
 public:
     static constexpr std::size_t count = 4;
 
     /// `overlaps`: whether our kernels may begin before the one before them has ended.
-    Streams(int device, bool overlaps);
-    ~Streams();
-    Streams(const Streams&) = delete;
-    Streams& operator=(const Streams&) = delete;
+    explicit Streams(bool overlaps) : overlaps_(overlaps) { turn_to(0, false); }
 
-    [[nodiscard]] cudaStream_t main() const { return streams_[0]; }
-    [[nodiscard]] cudaStream_t at(std::size_t index) const { return streams_[index]; }
+    [[nodiscard]] cudaStream_t main() const { return at(0); }
+    [[nodiscard]] cudaStream_t at(std::size_t index) const { return streams_[index].get(); }
 
     LaunchStream current; ///< where kernels launch now
 
     /// The next kernel launches there; `early`: it waits for nothing but the kernel before it in that stream.
-    void turn_to(std::size_t index, bool early) { current = {streams_[index], early && overlaps_, overlaps_}; }
+    void turn_to(std::size_t index, bool early) { current = {at(index), early && overlaps_, overlaps_}; }
 
 private:
-    std::array<cudaStream_t, count> streams_{};
+    std::array<Stream, count> streams_;
     bool overlaps_;
 };
 

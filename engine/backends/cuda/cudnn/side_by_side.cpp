@@ -6,36 +6,21 @@
 namespace espalier::cuda::cudnn {
 
 SideBySide::SideBySide(const Companion& companion, cudnnHandle_t handle, cudaStream_t main)
-    : handle_(handle), main_(main), is_first_(companion.problem.direction == Problem::Direction::weight_gradient),
-      tensors_(companion.problem, main), workspace_(companion.plan->workspace()),
-      execution_(tensors_.execution(companion.plan, workspace_.data())) {
-    ESPALIER_CUDA(cudaStreamCreateWithFlags(&side_, cudaStreamNonBlocking));
-}
-
-SideBySide::~SideBySide() {
-    cudaStreamSynchronize(side_);
-    cudaStreamDestroy(side_);
-}
+    : handle_(handle), main_(main), tensors_(companion.problem, main), workspace_(companion.plan->workspace()),
+      execution_(tensors_.execution(companion.plan, workspace_.data())) {}
 
 void SideBySide::run_with(const std::function<void()>& other) {
-    ESPALIER_CUDA(cudaEventRecord(begin_.get(), main_));
-    ESPALIER_CUDA(cudaStreamWaitEvent(side_, begin_.get(), 0));
-    if (is_first_)
-        run_companion();
-    other();
-    if (!is_first_)
-        run_companion();
-    ESPALIER_CUDA(cudaEventRecord(end_.get(), side_));
-    ESPALIER_CUDA(cudaStreamWaitEvent(main_, end_.get(), 0));
-}
-
-void SideBySide::run_companion() {
     struct BackToMain {
         SideBySide& self;
         ~BackToMain() { cudnnSetStream(self.handle_, self.main_); }
     } const back{*this};
-    ESPALIER_CUDNN(cudnnSetStream(handle_, side_));
+    ESPALIER_CUDA(cudaEventRecord(begin_.get(), main_));
+    ESPALIER_CUDA(cudaStreamWaitEvent(side_.get(), begin_.get(), 0));
+    other();
+    ESPALIER_CUDNN(cudnnSetStream(handle_, side_.get()));
     execution_.run(handle_);
+    ESPALIER_CUDA(cudaEventRecord(end_.get(), side_.get()));
+    ESPALIER_CUDA(cudaStreamWaitEvent(main_, end_.get(), 0));
 }
 
 std::unique_ptr<SideBySide> side_by_side(const std::optional<Companion>& companion, cudnnHandle_t handle,

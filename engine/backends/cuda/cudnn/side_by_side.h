@@ -3,6 +3,7 @@
 
 #include "backends/cuda/cudnn/random_tensors.h"
 #include "backends/cuda/event.h"
+#include "backends/cuda/stream.h"
 
 #include <functional>
 #include <memory>
@@ -20,24 +21,18 @@ struct Companion {
 class SideBySide {
 public:
     SideBySide(const Companion& companion, cudnnHandle_t handle, cudaStream_t main);
-    ~SideBySide();
-    SideBySide(const SideBySide&) = delete;
-    SideBySide& operator=(const SideBySide&) = delete;
 
-    /// Enqueues what `other` enqueues on the main stream, the companion beside it, and that both are waited for: the
-    /// weight gradient before the input gradient, as a training step does.
+    /// Enqueues what `other` enqueues on the main stream, the companion beside it, and that both are waited for.
     void run_with(const std::function<void()>& other);
 
 private:
-    void run_companion();
-
     cudnnHandle_t handle_;
-    cudaStream_t main_, side_ = nullptr;
-    bool is_first_;
+    cudaStream_t main_;
     RandomTensors tensors_;
     DeviceMemory workspace_;
     Execution execution_;
     Event begin_, end_;
+    Stream side_; ///< last: what runs there uses all of the above, and ends first
 };
 
 /// Null if there is no companion, or no memory for it: the network needs it more.
