@@ -9,8 +9,6 @@
 using namespace espalier;
 using namespace espalier::test;
 
-namespace {} // namespace
-
 class RegistryTest : public QObject {
     Q_OBJECT
 
@@ -45,6 +43,17 @@ private Q_SLOTS:
             QVERIFY(!backend.description.empty());
             QVERIFY(backend.available || !backend.available.reason.empty());
         }
+    }
+
+    /// Nothing but its entry is exported: the classes of its errors are its own copies, told apart by name.
+    void an_error_of_the_gpu_engine_keeps_its_type() {
+        register_all_backends();
+        const auto& definition = BackendRegistry::instance().find("cuda");
+        if (!definition.devices)
+            QSKIP("The GPU engine is not built, or cannot be opened.");
+        const auto text =
+            message_of<ConfigError>([&] { static_cast<void>(definition.make({.device = "no such card"})); });
+        QVERIFY2(has(text, "There is no GPU \"no such card\""), text.c_str());
     }
 
     void backends_are_asked_before_one_is_chosen() {
