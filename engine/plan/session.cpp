@@ -24,7 +24,7 @@ Plan& Session::plan(const std::string& key, const Graph& graph) {
     }
     plans.push_front({key, state_->make_plan(graph)});
     if (plans.size() > std::max<std::size_t>(1, state_->options.plans)) {
-        state_->backend.synchronize(); // its kernels may still be running
+        state_->prepare_end_of(*plans.back().plan);
         plans.pop_back();
     }
     return *plans.front().plan;
@@ -35,9 +35,7 @@ void Session::replan(const std::string& key, const Graph& graph) {
     if (found == state_->plans.end())
         return;
     auto plan = state_->make_plan(graph);
-    state_->backend.synchronize(); // the kernels of the old one may still be running
-    if (state_->arena_user == found->plan.get())
-        state_->arena_user = nullptr;
+    state_->prepare_end_of(*found->plan);
     found->plan = std::move(plan);
 }
 

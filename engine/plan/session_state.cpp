@@ -90,6 +90,12 @@ void Session::State::ensure_memory() {
     arena = backend.allocate(bytes);
 }
 
+void Session::State::prepare_end_of(const CompiledPlan& plan) {
+    backend.synchronize();
+    if (arena_user == &plan)
+        arena_user = nullptr;
+}
+
 void Session::State::stop_recording(std::string reason) {
     backend.synchronize(); // recordings may still be running
     recording_fault = std::move(reason);

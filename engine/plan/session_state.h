@@ -32,6 +32,8 @@ struct Session::State {
     /// Takes memory for every parameter and buffer, and an arena for the largest plan in the cache. Counts up
     /// `generation` if the arena moves.
     void ensure_memory();
+    /// Waits for the kernels of a plan that is about to go, and remembers it no longer. Throws DeviceError.
+    void prepare_end_of(const CompiledPlan& plan);
     /// No step is replayed from now on, for that reason. Throws DeviceError if the device is lost, not a recording
     /// alone.
     void stop_recording(std::string reason);

@@ -22,12 +22,8 @@ bool follows_one_kernel(cudaStream_t stream) {
     cudaStreamCaptureStatus status{};
     const cudaGraphNode_t* nodes = nullptr;
     std::size_t count = 0;
-#if CUDART_VERSION >= 13000
     const cudaGraphEdgeData* edges = nullptr;
     ESPALIER_CUDA(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &edges, &count));
-#else
-    ESPALIER_CUDA(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, nullptr, &nodes, &count));
-#endif
     if (status != cudaStreamCaptureStatusActive || count != 1)
         return false;
     cudaGraphNodeType type{};

@@ -41,7 +41,8 @@ private:
 /// Launches that were recorded once and go to the device as one.
 class LaunchGraph {
 public:
-    /// Captures what `launch` enqueues on the stream and on others that it joins to it. Throws DeviceError.
+    /// Captures what `launch` enqueues on the stream and on others that it joins to it. Throws DeviceError,
+    /// OutOfMemory.
     LaunchGraph(cudaStream_t stream, const std::function<void()>& launch);
     ~LaunchGraph();
     LaunchGraph(const LaunchGraph&) = delete;

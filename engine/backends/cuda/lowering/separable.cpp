@@ -114,8 +114,8 @@ Support supports_forward(const Context& c) {
     if (auto pointwise = supports_pointwise(c, d, matrix); !pointwise)
         return pointwise;
     const bool wide_x = is_wide(c, Forward::x, d.type);
-    if (wide_x && c.has_input(Forward::mean))
-        return Support::no("an f32 image beside halves must not go through a batch norm");
+    if (auto form = supports_wide(c, wide_x, false, Forward::mean); !form)
+        return form;
     if ((wide_x || is_wide(c, Forward::filter, d.type) || is_wide(c, Forward::matrix, d.type)) &&
         !separable_tiles(depthwise_of(d, filter), pointwise_of(c, d, matrix)))
         return Support::no("the rows are too long to read f32 beside halves");
