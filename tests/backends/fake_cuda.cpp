@@ -18,13 +18,13 @@ void begin_with(std::vector<Card> all) {
     kept = cudaSuccess;
 }
 
-namespace {
-
 cudaError_t told(cudaError_t error) {
     if (error != cudaSuccess)
         kept = error;
     return error;
 }
+
+namespace {
 
 const Card& card(int device) { return cards.at(static_cast<std::size_t>(device)); }
 

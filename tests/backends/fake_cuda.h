@@ -26,6 +26,8 @@ inline std::vector<Card> cards;
 inline std::set<int> touched; ///< cards on which a context was made
 inline int current = 0;
 inline cudaError_t kept = cudaSuccess;
+/// What a call answers, kept if it is an error.
+cudaError_t told(cudaError_t error);
 
 /// From here on there are these cards, and nothing has happened yet.
 void begin_with(std::vector<Card> all);
