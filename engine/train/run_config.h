@@ -58,7 +58,7 @@ struct RunConfig {
     std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: what the machine has free, less a margin
     std::string data_on_device =
         "auto"; ///< the images stay in its memory: auto (a device of its own with room), on, off
-    double tuning_seconds = 60; ///< of timing algorithms between the first updates, at most (GPU); 0: none
+    double tuning_seconds = 60; ///< of timing algorithms between the first updates, at most (GPU, train/tuner.h); 0: none
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
     std::string class_weights = "none"; ///< of the loss in training: none, balanced (data/class_balance.h)

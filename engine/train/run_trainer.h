@@ -8,7 +8,6 @@
 #include "train/recorder.h"
 #include "train/trainer.h"
 #include "train/training_loop.h"
-#include "train/tuner.h"
 
 #include <chrono>
 #include <filesystem>
@@ -60,7 +59,6 @@ private:
     ParameterStore store_;
     std::optional<Checkpointing> checkpoints_;
     std::optional<TrainingLoop> loop_;
-    std::optional<Tuner> tuner_;
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     bool recording_fault_told_ = false;
     bool network_has_the_state_ = false; ///< values that belong to state_, so that they can be saved

@@ -46,8 +46,7 @@ void Trainer::begin_or_resume() {
     }
     setup_.network->set_loss_scale(state_.loss_scale);
     setup_.network->load(store_);
-    loop_.emplace(setup_, state_, control_, events_);
-    tuner_.emplace(setup_, events_, start_);
+    loop_.emplace(setup_, state_, control_, events_, start_);
     control_.set_position(static_cast<double>(state_.epoch), state_.step);
     network_has_the_state_ = true;
     check_something_left(state_, setup_.config, setup_.sets);

@@ -115,7 +115,7 @@ bool Trainer::safe_point() {
 }
 
 bool Trainer::between_updates() {
-    if (tuner_->between_updates(state_.step))
+    if (loop_->tune())
         passport_.write(setup_);
     return safe_point();
 }

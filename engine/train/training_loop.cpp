@@ -25,10 +25,11 @@ constexpr std::int64_t first_profiled_step = 10; // the first steps of a process
 
 } // namespace
 
-TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events)
+TrainingLoop::TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events,
+                           Clock::time_point start)
     : setup_(setup), state_(state), control_(control), events_(events), feed_(setup.training_feed()), reporter_(events),
       resources_(events, setup.backend->device().peak(setup.network->precision()), setup.backend->monitor()),
-      safe_(setup.config.toggles.safe_mode) {}
+      tuner_(setup, state, events, start), safe_(setup.config.toggles.safe_mode) {}
 
 bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     // A loader works ahead into the next epoch too, so that it never starts cold.
@@ -47,6 +48,16 @@ bool TrainingLoop::train_epoch(const SafePoint& safe_point) {
     }
     drain();
     return true;
+}
+
+bool TrainingLoop::tune() {
+    if (!tuner_.is_due())
+        return false;
+    drain();
+    const auto start = Clock::now();
+    const bool news = tuner_.work();
+    state_.spend(std::chrono::duration<double>(Clock::now() - start).count());
+    return news;
 }
 
 bool TrainingLoop::take_update() {

@@ -7,6 +7,7 @@
 #include "train/run_setup.h"
 #include "train/run_state.h"
 #include "train/step_reporter.h"
+#include "train/tuner.h"
 
 #include <chrono>
 #include <deque>
@@ -31,13 +32,18 @@ public:
     /// What happens between two updates: true if the loop must leave.
     using SafePoint = std::function<bool()>;
 
-    TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events);
+    /// `start`: when this worker began.
+    TrainingLoop(RunSetup& setup, RunState& state, RunControl& control, EventSink& events,
+                 std::chrono::steady_clock::time_point start);
 
     /// Trains until the epoch's updates are done (true), or `safe_point` says leave (false). A long update is left in
     /// its middle where RunControl says so, and counts as not begun. Throws Diverged, naming the cause, after
     /// max_bad_steps updates in a row whose loss or gradient is not a finite number; in fp16 after 20, or one at the
     /// smallest loss scale.
     bool train_epoch(const SafePoint& safe_point);
+    /// At a safe point: lets the device time algorithms where that is due, which is time of the run, but of no update.
+    /// True where the passport has something new to say.
+    bool tune();
     /// Brings RunState and events up to the last update taken.
     void drain();
     /// Whether an exception has left an update in its middle: then what the network holds belongs to no state.
@@ -79,6 +85,7 @@ private:
     std::unique_ptr<BatchFeed> feed_;
     StepReporter reporter_;
     ResourceReporter resources_;
+    Tuner tuner_;
     bool safe_;
     bool in_update_ = false;
     std::deque<Taken> taken_;             ///< updates whose results have not been read yet

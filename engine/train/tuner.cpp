@@ -10,34 +10,42 @@ namespace espalier {
 namespace {
 
 constexpr double slice = 0.1; // seconds: commands are taken in between
+constexpr double worth = 0.1; // of the time of all updates: about as much as they get faster by it
 
 } // namespace
 
-Tuner::Tuner(RunSetup& setup, EventSink& events, Clock::time_point start)
-    : setup_(setup), events_(events), start_(start), done_(setup.config.tuning_seconds <= 0) {}
+Tuner::Tuner(RunSetup& setup, const RunState& state, EventSink& events, std::chrono::steady_clock::time_point start)
+    : setup_(setup), state_(state), events_(events), start_(start), first_step_(state.step),
+      done_(setup.config.tuning_seconds <= 0) {}
 
-double Tuner::seconds_since_start() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+double Tuner::seconds_since_start() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
-bool Tuner::between_updates(std::int64_t step) {
-    if (first_step_ < 0)
-        first_step_ = step;
-    if (step == first_step_)
-        return false;
+double Tuner::seconds_of_updates() const { return state_.seconds - begin_seconds_ - setup_.backend->tuning().seconds; }
+
+/// Seconds of timing in all, by the updates' pace so far.
+double Tuner::budget() const {
+    const auto last = setup_.steps_per_epoch * setup_.config.epochs;
+    const double pace = seconds_of_updates() / static_cast<double>(state_.step - begin_step_);
+    return std::min(setup_.config.tuning_seconds, worth * pace * static_cast<double>(last - begin_step_));
+}
+
+bool Tuner::is_due() const {
+    if (begin_step_ < 0)
+        return state_.step > first_step_;
+    return !done_ && seconds_of_updates() >= std::max(slice, setup_.backend->tuning().seconds);
+}
+
+bool Tuner::work() {
     auto& backend = *setup_.backend;
-    if (!begun_) {
-        backend.synchronize(); // once: the first update is done when its kernels are
-        begun_ = true;
-        first_update_ = Clock::now();
+    if (begin_step_ < 0) { // the first update is done
+        begin_step_ = state_.step;
+        begin_seconds_ = state_.seconds;
         setup_.first_step_seconds = seconds_since_start();
         return true;
     }
-    if (done_)
-        return false;
-    const double passed = std::chrono::duration<double>(Clock::now() - first_update_).count();
-    const double spent = backend.tuning().seconds;
-    const double left = setup_.config.tuning_seconds - spent;
-    if (spent > passed / 2 && left > 0)
-        return false;
+    const double left = budget() - backend.tuning().seconds;
     if (left > 0 && backend.tune(std::min(slice, left)))
         return false;
     finish();

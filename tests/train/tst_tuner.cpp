@@ -4,13 +4,16 @@
 #include "plan/forwarding_backend.h"
 #include "train/evaluation.h"
 #include "train/passport.h"
-#include "train/tuner.h"
+#include "train/training_loop.h"
 #include "train_support.h"
 #include "worker/schema_check.h"
 
 #include <QtTest>
+#include <chrono>
+#include <thread>
 
 using namespace espalier;
+using espalier::test::CommandAt;
 using espalier::test::EventLog;
 
 namespace {
@@ -37,11 +40,12 @@ public:
     }
 
     Tuning state;
-    double seconds_each = 0;          ///< that a call of tune() says it took
-    std::size_t workspace_tuned = 64; ///< that a chosen convolution asks for
-    std::size_t kept = 0;             ///< problems whose choice was kept for later processes
-    int plans = 0;                    ///< convolutions lowered with a choice
-    std::function<void()> on_plan;    ///< called for each of them
+    double seconds_each = 0;            ///< that a call of tune() says it took
+    std::chrono::milliseconds pause{0}; ///< that it does take
+    std::size_t workspace_tuned = 64;   ///< that a chosen convolution asks for
+    std::size_t kept = 0;               ///< problems whose choice was kept for later processes
+    int plans = 0;                      ///< convolutions lowered with a choice
+    std::function<void()> on_plan;      ///< called for each of them
 
     bool tune(double seconds) override {
         if (seconds <= 0) {
@@ -53,6 +57,7 @@ public:
             ++state.timed;
             ++state.improved;
         }
+        std::this_thread::sleep_for(pause);
         state.seconds += seconds_each;
         return state.open > 0;
     }
@@ -78,11 +83,11 @@ public:
 
 /// A run that is set up on a tunable backend, with values in its plans.
 struct TunedRun {
-    explicit TunedRun(int problems, double tuning_seconds = 60, std::size_t memory_limit = 0) {
-        auto config = RunConfig::from_json({{"data", "synthetic:1x8x8,3,53"},
+    explicit TunedRun(int problems, double tuning_seconds = 60, std::size_t memory_limit = 0, int epochs = 10000) {
+        auto config = RunConfig::from_json({{"data", "synthetic:1x8x8,3,4000"},
                                             {"network", {{"network", "quick"}, {"widths", {4, 8}}}},
                                             {"batch", 8},
-                                            {"epochs", 1},
+                                            {"epochs", epochs},
                                             {"backend", "reference"},
                                             {"tuning_seconds", tuning_seconds}});
         setup = set_up_run(config);
@@ -101,18 +106,27 @@ struct TunedRun {
                 return op.kernel;
         return {};
     }
-    /// Whatever time the tuner wants to pass first.
+    /// An update of so many seconds, and what the tuner does then. True where it has something to say.
+    bool update(Tuner& tuner, double seconds = 0.01) {
+        ++state.step;
+        state.spend(seconds);
+        if (!tuner.is_due())
+            return false;
+        const double before = backend->state.seconds;
+        const bool says = tuner.work();
+        state.spend(backend->state.seconds - before);
+        return says;
+    }
     void update_until(Tuner& tuner, const std::function<bool()>& done) {
-        QDeadlineTimer patience(20000);
-        while (!done() && !patience.hasExpired())
-            tuner.between_updates(++step);
+        for (int i = 0; i < 100000 && !done(); ++i)
+            (void)update(tuner);
     }
 
     RunSetup setup;
     TunableBackend* backend = nullptr;
     ParameterStore store;
     EventLog log;
-    std::int64_t step = 0;
+    RunState state;
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -125,14 +139,13 @@ private Q_SLOTS:
     void a_run_begins_with_guesses_and_is_planned_anew_once() {
         TunedRun run(5);
         run.backend->state.rejected = {"cudnn 7 was the fastest, but differs"};
-        Tuner tuner(run.setup, run.log, run.start);
-        QVERIFY(!tuner.between_updates(0));
+        Tuner tuner(run.setup, run.state, run.log, run.start);
+        QVERIFY(!tuner.is_due());
+        QVERIFY(run.update(tuner));
         QCOMPARE(run.backend->state.timed, std::size_t{0}); // never before the first step
-        QVERIFY(tuner.between_updates(1));
         QVERIFY(run.setup.first_step_seconds > 0);
         QCOMPARE(run.convolution(), "guess");
 
-        run.step = 1;
         run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
         QCOMPARE(run.backend->state.open, std::size_t{0});
         QCOMPARE(run.convolution(), "chosen");
@@ -145,7 +158,7 @@ private Q_SLOTS:
 
         const int plans = run.backend->plans;
         for (int i = 0; i < 50; ++i)
-            QVERIFY(!tuner.between_updates(++run.step));
+            QVERIFY(!run.update(tuner));
         QCOMPARE(run.backend->plans, plans);
 
         const auto passport = make_passport(run.setup, Json::object());
@@ -156,7 +169,7 @@ private Q_SLOTS:
 
     void kernels_that_the_new_plans_cannot_use_are_told() {
         TunedRun run(1);
-        Tuner tuner(run.setup, run.log, run.start);
+        Tuner tuner(run.setup, run.state, run.log, run.start);
         run.backend->on_plan = [&] {
             if (run.setup.kernel_fallbacks->empty())
                 run.setup.kernel_fallbacks->push_back({.rung = "kernel", .from = "chosen", .to = "reference"});
@@ -193,7 +206,7 @@ private Q_SLOTS:
     void the_budget_ends_it() {
         TunedRun run(1'000'000, 0.5);
         run.backend->seconds_each = 0.2;
-        Tuner tuner(run.setup, run.log, run.start);
+        Tuner tuner(run.setup, run.state, run.log, run.start);
         run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
         QVERIFY(run.backend->state.timed >= 2);
         QVERIFY2(run.backend->state.timed <= 3, "each call took 0.2 s of the 0.5 s");
@@ -201,11 +214,63 @@ private Q_SLOTS:
         QCOMPARE(run.convolution(), "chosen");                 // with what was found until then
     }
 
+    void timing_takes_no_longer_than_the_updates_before() {
+        TunedRun run(1'000'000);
+        run.backend->seconds_each = 0.4;
+        Tuner tuner(run.setup, run.state, run.log, run.start);
+        for (int i = 0; i < 500; ++i) {
+            (void)run.update(tuner);
+            const double updates = run.state.seconds - run.backend->state.seconds;
+            QVERIFY(run.backend->state.seconds <= updates + run.backend->seconds_each);
+        }
+        QVERIFY(run.backend->state.timed >= 10);
+    }
+
+    void a_short_run_spends_a_tenth_of_its_time() {
+        TunedRun run(1'000'000, 60, 0, 14); // 7000 updates of 0.01 s
+        run.backend->seconds_each = 0.5;
+        Tuner tuner(run.setup, run.state, run.log, run.start);
+        run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+        QVERIFY2(run.backend->state.seconds >= 7 && run.backend->state.seconds <= 7.5,
+                 qPrintable(QString::number(run.backend->state.seconds)));
+        QCOMPARE(run.backend->kept, run.backend->state.timed); // for the next run
+        QCOMPARE(run.convolution(), "chosen");
+    }
+
+    /// What is shown of updates (speed, GFLOPS, the time that is left) is theirs alone; the run's duration has it all.
+    void timing_is_no_update_s_time() {
+        constexpr double pause = 0.5;
+        TunedRun run(1000);
+        run.backend->pause = std::chrono::milliseconds(500);
+        run.backend->seconds_each = pause;
+        CommandAt nothing;
+        RunControl control(nothing, run.log);
+        TrainingLoop loop(run.setup, run.state, control, run.log, run.start);
+        const auto begin = std::chrono::steady_clock::now();
+        QDeadlineTimer patience(20000);
+        const auto some_timed = [&] { return run.backend->state.timed >= 2; };
+        while (!some_timed() && !patience.hasExpired()) {
+            loop.train_epoch([&] {
+                (void)loop.tune();
+                return some_timed();
+            });
+            run.state.epoch_step = 0;
+        }
+        QVERIFY(some_timed());
+        const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        double updates = 0;
+        for (const auto& seconds : run.log.column("seconds"))
+            updates += seconds.get<double>();
+        QVERIFY2(updates <= passed - 2 * pause, qPrintable(QString::number(updates)));
+        QVERIFY(run.state.seconds >= updates + 2 * pause);
+        QVERIFY(run.state.seconds <= passed);
+    }
+
     void a_run_without_budget_is_not_tuned() {
         TunedRun run(5, 0);
-        Tuner tuner(run.setup, run.log, run.start);
+        Tuner tuner(run.setup, run.state, run.log, run.start);
         for (int i = 0; i < 20; ++i)
-            (void)tuner.between_updates(++run.step);
+            (void)run.update(tuner);
         QCOMPARE(run.backend->state.timed, std::size_t{0});
         QCOMPARE(run.convolution(), "guess");
     }
@@ -215,7 +280,7 @@ private Q_SLOTS:
         const auto enough = probe.setup.network->memory().total() + (64 << 10);
         TunedRun run(1, 60, enough);
         run.backend->workspace_tuned = 64 << 20;
-        Tuner tuner(run.setup, run.log, run.start);
+        Tuner tuner(run.setup, run.state, run.log, run.start);
         run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
         QCOMPARE(run.convolution(), "guess");
         const std::vector<float> images(8 * 64, 0.25F);
