@@ -4,7 +4,6 @@
 #include "backends/fake_cuda.h"
 #include "base/error.h"
 
-#include <algorithm>
 #include <cstdint>
 
 /// What a captured stream, or an event recorded in one, waits for.
