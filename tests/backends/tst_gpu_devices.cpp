@@ -92,8 +92,13 @@ private Q_SLOTS:
         QVERIFY(reason_of([] { (void)choose_device("0"); }).contains("compute capability 7.0"));
         QVERIFY(reason_of([] { (void)choose_device("1"); }).contains("Broken gave wrong numbers"));
         QVERIFY(reason_of([] { (void)choose_device("2"); }).contains("There is no GPU \"2\" here: 0 is Old"));
-        const auto any = available({});
-        QVERIFY(!any && any.reason.find("Broken") != std::string::npos);
+        for (const char* wanted : {"", "1"}) {
+            const auto support = available(wanted);
+            QVERIFY2(!support && support.reason.find("Broken") != std::string::npos, wanted);
+        }
+        QVERIFY(available("2")); // choose_device() says which there are
+        fake_cuda::begin_with({{.name = "Silent", .properties = cudaErrorUnknown}});
+        QVERIFY(!available({}));
         fake_cuda::begin_with({});
         QVERIFY(!available({}) && !available("0"));
         QVERIFY(devices().empty());

@@ -140,16 +140,13 @@ Support available(const std::string& wanted) {
         return no_device(error == cudaSuccess ? cudaErrorNoDevice : error);
     if (const auto library = cudnn::usable(); !library)
         return library;
-    if (!wanted.empty())
-        return {};
-    Support last;
-    for (auto& device : list_devices()) {
-        try_device(device);
-        if (device.usable)
-            return {};
-        last = device.usable;
+    try {
+        static_cast<void>(choose_device(wanted));
+    } catch (const DeviceError& error) {
+        return Support::no(error.what());
+    } catch (const ConfigError&) { // none of that name: whoever asks for it is told which there are
     }
-    return last;
+    return {};
 }
 
 } // namespace espalier::cuda

@@ -39,8 +39,8 @@ struct Versions {
 /// It is the calling thread's current device from then on. Throws ConfigError listing them if there is none such, and
 /// DeviceError with the reason if it is not usable.
 [[nodiscard]] DeviceInfo choose_device(const std::string& wanted);
-/// Whether any GPU can be used, and why not, in one sentence. Of one that is wanted by name choose_device() says that
-/// itself: a card that is tried gives up memory for a context, so none is tried in vain.
+/// Whether the GPU that is wanted, or any for an empty text, can be used, and why not, in one sentence. Yes if there is
+/// none of that name. No other one is tried: that takes memory of it, for a context.
 [[nodiscard]] Support available(const std::string& wanted);
 
 } // namespace espalier::cuda
