@@ -23,6 +23,9 @@ struct BackendPlugin {
 inline constexpr const char* plugin_entry = "espalier_backend_plugin";
 using PluginEntry = const BackendPlugin* (*)();
 
+/// Of a plug-in's backend, for "auto".
+inline constexpr int plugin_preference = 10;
+
 /// Opens the plug-in `name` ("cuda": libespalier-cuda.so beside this program, or in ../lib/espalier from it). If it
 /// cannot be opened, the definition that comes back is not available and says why in one sentence. Never throws; the
 /// library stays open as long as the program.

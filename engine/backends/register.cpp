@@ -10,7 +10,9 @@ namespace espalier {
 void register_all_backends() {
     static const bool once = [] {
         auto& registry = BackendRegistry::instance();
-        registry.add(plugin_backend("cuda", "NVIDIA GPU"));
+        // Opened when it is asked for: whatever its libraries do then, the processor's runs have no part in it.
+        registry.add(BackendRegistry::Entry("cuda", "NVIDIA GPU", plugin_preference,
+                                            [] { return plugin_backend("cuda", "NVIDIA GPU"); }));
         registry.add(cpu_backend());
         registry.add(reference_backend());
         return true;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace espalier {
 namespace {
@@ -22,32 +23,54 @@ BackendRegistry& BackendRegistry::instance() {
     return registry;
 }
 
-void BackendRegistry::add(BackendDefinition definition) {
-    if (std::ranges::find(definitions_, definition.name, &BackendDefinition::name) != definitions_.end())
-        throw ConfigError("A backend named '" + definition.name + "' is registered already.");
+struct BackendRegistry::Entry::Opened {
+    std::once_flag once;
+    std::function<BackendDefinition()> open;
+    BackendDefinition definition;
+};
+
+BackendRegistry::Entry::Entry(BackendDefinition definition)
+    : Entry(definition.name, definition.description, definition.preference, [definition] { return definition; }) {}
+
+BackendRegistry::Entry::Entry(std::string its_name, std::string its_description, int its_preference,
+                              std::function<BackendDefinition()> open)
+    : name(std::move(its_name)), description(std::move(its_description)), preference(its_preference),
+      opened_(std::make_shared<Opened>()) {
+    opened_->open = std::move(open);
+}
+
+const BackendDefinition& BackendRegistry::Entry::definition() const {
+    std::call_once(opened_->once, [this] { opened_->definition = opened_->open(); });
+    return opened_->definition;
+}
+
+void BackendRegistry::add(Entry entry) {
+    if (std::ranges::find(entries_, entry.name, &Entry::name) != entries_.end())
+        throw ConfigError("A backend named '" + entry.name + "' is registered already.");
     const auto position =
-        std::ranges::find_if(definitions_, [&](const auto& other) { return other.preference < definition.preference; });
-    definitions_.insert(position, std::move(definition));
+        std::ranges::find_if(entries_, [&](const auto& other) { return other.preference < entry.preference; });
+    entries_.insert(position, std::move(entry));
 }
 
 const BackendDefinition& BackendRegistry::find(const std::string& name) const {
-    const auto found = std::ranges::find(definitions_, name, &BackendDefinition::name);
-    if (found != definitions_.end())
-        return *found;
+    const auto found = std::ranges::find(entries_, name, &Entry::name);
+    if (found != entries_.end())
+        return found->definition();
     std::string names;
-    for (const auto& definition : definitions_)
-        names += (names.empty() ? "" : ", ") + definition.name;
+    for (const auto& entry : entries_)
+        names += (names.empty() ? "" : ", ") + entry.name;
     throw ConfigError("There is no backend named '" + name + "'. Backends of this build: " + names + ".");
 }
 
 std::vector<BackendStatus> available_backends(const std::map<std::string, std::string>& unusable) {
     register_all_backends();
     std::vector<BackendStatus> backends;
-    for (const auto& definition : BackendRegistry::instance().definitions()) {
-        if (const auto known = unusable.find(definition.name); known != unusable.end()) {
-            backends.push_back({definition.name, definition.description, Support::no(known->second), {}, {}});
+    for (const auto& entry : BackendRegistry::instance().entries()) {
+        if (const auto known = unusable.find(entry.name); known != unusable.end()) {
+            backends.push_back({entry.name, entry.description, Support::no(known->second), {}, {}});
             continue;
         }
+        const auto& definition = entry.definition();
         backends.push_back(
             {definition.name, definition.description, definition.available ? definition.available({}) : Support{},
              definition.devices ? definition.devices() : std::vector<DeviceDescription>(), definition.precisions});
@@ -93,9 +116,10 @@ std::unique_ptr<Backend> choose_backend(const std::string& text, const Graph& gr
     auto options = given;
     options.device = device;
     std::string reasons;
-    for (const auto& definition : BackendRegistry::instance().definitions()) {
-        if (name == "auto" ? definition.preference < 0 : name != definition.name)
+    for (const auto& entry : BackendRegistry::instance().entries()) {
+        if (name == "auto" ? entry.preference < 0 : name != entry.name)
             continue;
+        const auto& definition = entry.definition();
         auto support = definition.available ? definition.available(options) : Support{};
         if (support) {
             check_device(definition, device);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace espalier {
@@ -50,16 +51,34 @@ struct BackendStatus {
 /// Backends by name.
 class BackendRegistry {
 public:
+    /// A backend that may have to be opened: nothing of its library runs before it is asked for.
+    class Entry {
+    public:
+        explicit Entry(BackendDefinition definition);
+        /// `open` may be called by any thread, once.
+        Entry(std::string name, std::string description, int preference, std::function<BackendDefinition()> open);
+
+        [[nodiscard]] const BackendDefinition& definition() const;
+
+        std::string name, description; ///< known without opening it
+        int preference = 0;
+
+    private:
+        struct Opened;
+        std::shared_ptr<Opened> opened_;
+    };
+
     static BackendRegistry& instance();
     /// Throws ConfigError if the name is taken.
-    void add(BackendDefinition definition);
+    void add(Entry entry);
+    void add(BackendDefinition definition) { add(Entry(std::move(definition))); }
     /// Throws ConfigError listing the names if there is none of that name.
     [[nodiscard]] const BackendDefinition& find(const std::string& name) const;
     /// The most preferred first.
-    [[nodiscard]] const std::vector<BackendDefinition>& definitions() const { return definitions_; }
+    [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
 private:
-    std::vector<BackendDefinition> definitions_;
+    std::vector<Entry> entries_;
 };
 
 /// Adds every backend that is linked in; may be called again.

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
+#include <iterator>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -55,6 +56,24 @@ private Q_SLOTS:
         const auto reason = reason_of(OTHER_LIBRARY);
         QVERIFY2(has(reason, "is not a plug-in of Espalier"), reason.c_str());
         QVERIFY(has(reason_of(folder.filePath("none.so").toStdString()), "none.so"));
+    }
+
+    /// As a full disk leaves it. It would open, and then kill the process.
+    void one_that_is_cut_off_anywhere_is_named() {
+        std::ifstream whole(FAKE_PLUGIN, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
+        const QTemporaryDir folder;
+        const auto cut = folder.filePath("libespalier-cuda.so").toStdString();
+        for (const double share : {0.0005, 0.1, 0.5, 0.9, 0.999}) {
+            std::ofstream(cut, std::ios::binary)
+                .write(bytes.data(), static_cast<std::streamsize>(share * static_cast<double>(bytes.size())));
+            const auto reason = reason_of(cut);
+            QVERIFY2(reason == cut + " is cut off. Install the program again.", reason.c_str());
+        }
+        for (const auto size : {0, 3, 40}) { // not even a header
+            std::ofstream(cut, std::ios::binary).write(bytes.data(), size);
+            QVERIFY2(has(reason_of(cut), cut), reason_of(cut).c_str());
+        }
     }
 
     /// The program's own is not beside this test's program where CUDA is not built.

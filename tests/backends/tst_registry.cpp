@@ -17,7 +17,7 @@ private Q_SLOTS:
         BackendRegistry registry;
         registry.add({.name = "one"});
         QVERIFY(has(message_of<ConfigError>([&] { registry.add({.name = "one"}); }), "'one'"));
-        QCOMPARE(registry.definitions().size(), std::size_t{1});
+        QCOMPARE(registry.entries().size(), std::size_t{1});
     }
 
     void the_preferred_come_first() {
@@ -25,9 +25,26 @@ private Q_SLOTS:
         registry.add({.name = "slow", .preference = 0});
         registry.add({.name = "fast", .preference = 2});
         registry.add({.name = "middle", .preference = 1});
-        QCOMPARE(registry.definitions()[0].name, "fast");
-        QCOMPARE(registry.definitions()[1].name, "middle");
-        QCOMPARE(registry.definitions()[2].name, "slow");
+        QCOMPARE(registry.entries()[0].name, "fast");
+        QCOMPARE(registry.entries()[1].name, "middle");
+        QCOMPARE(registry.entries()[2].name, "slow");
+    }
+
+    /// What a device's library does when it is opened is no matter of others.
+    void a_backend_is_opened_when_it_is_asked_for() {
+        BackendRegistry registry;
+        int opened = 0;
+        registry.add(BackendRegistry::Entry("one", "the one", 1, [&] {
+            ++opened;
+            return BackendDefinition{.name = "one", .description = "the one, opened"};
+        }));
+        registry.add({.name = "other"});
+        QCOMPARE(registry.find("other").name, "other");
+        QCOMPARE(registry.entries()[0].description, "the one");
+        QCOMPARE(opened, 0);
+        QCOMPARE(registry.find("one").description, "the one, opened");
+        QCOMPARE(registry.find("one").name, "one");
+        QCOMPARE(opened, 1);
     }
 
     void an_unknown_name_lists_the_known_ones() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real espalier-train with a plug-in that pretends to be the GPU engine: whatever a driver does, serve stays.
+#include "installed.h"
 #include "schema_check.h"
 #include "serve_runs.h"
 
@@ -12,49 +13,9 @@
 #include <QtTest>
 
 using namespace espalier;
-namespace fs = std::filesystem;
+using espalier::test::Installed;
 
 namespace {
-
-/// The program in a folder of its own, beside the pretended engine.
-class Installed {
-public:
-    Installed() {
-        const fs::path folder = folder_.path().toStdString();
-        std::error_code error;
-        fs::create_hard_link(ESPALIER_TRAIN, folder / "espalier-train", error);
-        if (error)
-            fs::copy_file(ESPALIER_TRAIN, folder / "espalier-train");
-        fs::copy_file(FAKE_PLUGIN, folder / "libespalier-cuda.so");
-    }
-    [[nodiscard]] QString program() const { return folder_.filePath("espalier-train"); }
-    [[nodiscard]] QString log() const { return folder_.filePath("asked"); }
-    /// As long as this file is there, what cannot be killed is there too.
-    [[nodiscard]] QString hold() const { return folder_.filePath("hold"); }
-    /// What the pretended engine was asked so far.
-    [[nodiscard]] QByteArray asked() const {
-        QFile file(log());
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
-    /// In which processes it was made, time after time.
-    [[nodiscard]] std::vector<pid_t> processes() const {
-        std::vector<pid_t> result;
-        for (const auto& line : asked().split('\n'))
-            if (line.startsWith("in "))
-                result.push_back(line.mid(3).toInt());
-        return result;
-    }
-    [[nodiscard]] QProcessEnvironment environment(const char* mode) const {
-        auto environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("ESPALIER_FAKE_GPU", mode);
-        environment.insert("ESPALIER_FAKE_GPU_LOG", log());
-        environment.insert("ESPALIER_FAKE_GPU_HOLD", hold());
-        return environment;
-    }
-
-private:
-    QTemporaryDir folder_;
-};
 
 // Of patience with a probe. The second try, without the GPU, has to come to its end in the same time.
 constexpr const char* usual = "60";
@@ -82,6 +43,18 @@ qint64 child_of(qint64 process) {
     return 0;
 }
 
+/// What the program prints, beside a pretended engine in that mode; the errors where it fails.
+QByteArray in_terminal(const Installed& installed, const char* mode, const QStringList& arguments) {
+    QProcess process;
+    process.setProcessEnvironment(installed.environment(mode));
+    process.start(installed.program(), arguments);
+    if (!process.waitForFinished(patient))
+        process.kill();
+    process.waitForFinished();
+    return process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0 ? process.readAllStandardOutput()
+                                                                                   : process.readAllStandardError();
+}
+
 /// A plan that a GPU may be asked for.
 Json wish(const char* backend = "auto") {
     auto config = tiny_config(2);
@@ -98,7 +71,7 @@ class TestDeviceRequests : public QObject {
 
 private Q_SLOTS:
     void every_card_is_told_once_and_serve_opens_none() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
         const auto answer = serve.get("probe");
         QCOMPARE(QString::fromStdString(SchemaCheck(ESPALIER_SCHEMA).fault(answer, "answer.probe")), QString());
@@ -136,7 +109,7 @@ private Q_SLOTS:
         QFETCH(QString, mode);
         QFETCH(QString, seconds);
         QFETCH(QString, said);
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {"--probe-seconds", seconds},
                            installed.environment(mode.toLatin1().constData()));
         const auto answer = serve.get("probe");
@@ -147,8 +120,34 @@ private Q_SLOTS:
         QVERIFY(serve.get("plan", wish("cpu")).contains("parameters"));
     }
 
+    void in_a_terminal_too_data() {
+        QTest::addColumn<QByteArray>("mode");
+        for (const char* mode : {"crash at open", "crash", "throw"})
+            QTest::newRow(mode) << QByteArray(mode);
+    }
+    void in_a_terminal_too() {
+        QFETCH(QByteArray, mode);
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
+        const auto probe = in_terminal(installed, mode, {"probe"});
+        QVERIFY2(probe.contains("\ncpu: ") && probe.startsWith("cuda: NVIDIA GPU, not usable: "), probe);
+        QVERIFY(in_terminal(installed, mode, {"probe", "--json"}).startsWith("{\"devices\":"));
+    }
+
+    /// What is asked of the processor is no matter of an engine that cannot even be opened.
+    void an_engine_that_crashes_when_it_is_opened_is_opened_for_itself_alone() {
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
+        const QStringList tiny{"--preset", "quick",      "--data", "synthetic:1x16x16,2,64",
+                               "--set",    "batch=16",   "--set",  "epochs=1",
+                               "--set",    "backend=cpu"};
+        const auto plan = in_terminal(installed, "crash at open", QStringList{"plan", "--json"} + tiny);
+        QVERIFY2(plan.contains("\"fits\":true"), plan);
+        const auto run =
+            in_terminal(installed, "crash at open", QStringList{"run", "--json", "--runs", runs_.path()} + tiny);
+        QVERIFY2(run.contains("\"phase\":\"finished\"") && !run.contains("\"type\":\"warning\""), run);
+    }
+
     void a_driver_that_outlives_sigkill_holds_up_no_answer() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         QVERIFY(QFile(installed.hold()).open(QIODevice::WriteOnly));
         ServeProcess serve(runs_.path(), installed.program(), {"--probe-seconds", soon},
                            installed.environment("unkillable"));
@@ -163,7 +162,7 @@ private Q_SLOTS:
     }
 
     void a_plan_that_dies_is_an_error() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("crash later"));
         QVERIFY(device_of(serve.get("probe"), "cuda").value("usable", false));
         const auto answer = serve.get("plan", wish());
@@ -176,7 +175,7 @@ private Q_SLOTS:
 
     /// As the system does it when memory runs out.
     void an_evaluation_that_is_killed_says_what_to_do() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
         auto config = tiny_config(1);
         config["backend"] = "cpu";
@@ -201,7 +200,7 @@ private Q_SLOTS:
 
     /// The system leaves no room for the pipes to a child.
     void a_child_that_cannot_start_is_an_error() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
         QVERIFY(serve.get("plan", wish("cpu")).contains("parameters")); // serve has opened all that it needs
         auto refused = wish("cpu")["config"];
@@ -222,7 +221,7 @@ private Q_SLOTS:
     }
 
     void a_plan_that_hangs_can_be_cancelled() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("hang later"));
         const auto plan = serve.ask("plan", wish());
         QTRY_VERIFY_WITH_TIMEOUT(installed.asked().contains("made"), ServeProcess::patient); // the child is at work
@@ -233,7 +232,7 @@ private Q_SLOTS:
 
     /// What a driver costs to open is paid once for many edits of a form, and given back when a run wants the device.
     void a_child_is_kept_until_a_run_starts() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
         for (int edit = 0; edit < 3; ++edit)
             QVERIFY(serve.get("plan", wish("cuda")).contains("parameters"));
@@ -250,7 +249,7 @@ private Q_SLOTS:
     }
 
     void a_card_is_chosen_by_name() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));
         QVERIFY(serve.get("plan", wish("cuda:GPU-11111111-1111")).contains("parameters"));
         QVERIFY(installed.asked().contains("made for GPU-11111111-1111\n"));
@@ -260,7 +259,7 @@ private Q_SLOTS:
     }
 
     void no_child_outlives_serve() {
-        const Installed installed;
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         qint64 child = 0;
         {
             ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("hang later"));

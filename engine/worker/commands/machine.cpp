@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/counted.h"
+#include "worker/answer_children.h"
 #include "worker/commands/command.h"
 #include "worker/console.h"
 #include "worker/protocol.h"
@@ -19,6 +20,12 @@ void print_devices(const Json& probe) {
             line += ", not usable: " + text_at(device, "reason");
         print_line(line);
     }
+}
+
+/// In a child, as serve asks: a driver that crashes or hangs leaves an answer without it.
+Json ask_devices(const Json&, const RequestContext& context) {
+    bool complete = true;
+    return AnswerChildren().probe(context, ChildPatience{}.probe, complete);
 }
 
 void print_presets(const Json& presets) {
@@ -49,7 +56,7 @@ void add(CLI::App& app, Action& chosen, const char* name, const char* text,
 } // namespace
 
 void add_machine_commands(CLI::App& app, Action& chosen) {
-    add(app, chosen, "probe", "List the devices, what each supports and why not", answer_probe, print_devices);
+    add(app, chosen, "probe", "List the devices, what each supports and why not", ask_devices, print_devices);
     add(app, chosen, "presets", "List the presets", answer_presets, print_presets);
 }
 
