@@ -21,6 +21,8 @@ public:
     void begin_tensorboard(const std::filesystem::path& folder);
     /// The run goes on from this step: rows of later ones are gone. (The supervisor marks them in the events.)
     void take_back_after(std::int64_t step);
+    /// Writes what waits. TensorBoard's files take nothing any more.
+    void close() { tensorboard_.reset(); }
 
 private:
     void keep(const Json& event);

@@ -30,6 +30,7 @@ public:
     RunOutcome diverged(const Diverged& error);
     RunOutcome out_of_memory(const std::string& reason);
     RunOutcome device_fault(const std::string& reason);
+    void close_files() { events_.close(); }
 
 private:
     void begin_or_resume();

@@ -11,6 +11,28 @@
 #include <optional>
 
 namespace espalier {
+namespace {
+
+/// Whatever becomes of the run.
+RunOutcome outcome_of(Trainer& trainer) {
+    try {
+        return trainer.run();
+    } catch (const Diverged& error) {
+        return trainer.diverged(error);
+    } catch (const OutOfMemory& error) {
+        return trainer.out_of_memory(error.what());
+    } catch (const DeviceError& error) {
+        return trainer.device_fault(error.what());
+    } catch (const Error& error) {
+        return trainer.fail(error.what(), error.code());
+    } catch (const std::bad_alloc&) {
+        return trainer.out_of_memory("The memory of this machine is used up. Try a smaller batch.");
+    } catch (const std::exception& error) {
+        return trainer.fail(words_of(error), ExitCode::failed);
+    }
+}
+
+} // namespace
 
 RunOutcome Trainer::run() {
     control_.enter("preparing");
@@ -79,31 +101,22 @@ void Trainer::tell_backend_faults() {
     passport_.write(setup_);
 }
 
-RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands) {
-    std::optional<Trainer> made;
+RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands,
+                     const std::function<void(const RunOutcome&)>& ended) {
+    RunOutcome outcome;
+    std::optional<Trainer> trainer;
     try {
-        made.emplace(folder, events, commands);
+        trainer.emplace(folder, events, commands);
+        outcome = outcome_of(*trainer);
+        trainer->close_files();
     } catch (const Error& error) { // a full disk, for example: nothing can be recorded, but it is told
-        events.send(error_event(error.what(), static_cast<int>(error.code())));
-        RunControl(commands, events).enter("failed", error.what());
-        return {"failed", error.code(), error.what()};
+        outcome = {"failed", error.code(), error.what()};
+        events.send(error_event(outcome.reason, static_cast<int>(outcome.code)));
+        RunControl(commands, events).enter(outcome.phase, outcome.reason);
     }
-    Trainer& trainer = *made;
-    try {
-        return trainer.run();
-    } catch (const Diverged& error) {
-        return trainer.diverged(error);
-    } catch (const OutOfMemory& error) {
-        return trainer.out_of_memory(error.what());
-    } catch (const DeviceError& error) {
-        return trainer.device_fault(error.what());
-    } catch (const Error& error) {
-        return trainer.fail(error.what(), error.code());
-    } catch (const std::bad_alloc&) {
-        return trainer.out_of_memory("The memory of this machine is used up. Try a smaller batch.");
-    } catch (const std::exception& error) {
-        return trainer.fail(words_of(error), ExitCode::failed);
-    }
+    if (ended)
+        ended(outcome);
+    return outcome;
 }
 
 } // namespace espalier

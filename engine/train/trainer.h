@@ -6,6 +6,7 @@
 #include "train/fallback.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace espalier {
@@ -22,7 +23,9 @@ struct RunOutcome {
 
 /// Trains the run in a folder by its config.json: from the beginning, or from its newest valid checkpoint. Emits the
 /// events of docs/PROTOCOL.md from `plan` to the last `phase`, takes commands, writes checkpoints, metrics.csv and
-/// passport.json. Never throws: a fault is told as an `error` event and in the outcome.
-[[nodiscard]] RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands);
+/// passport.json. Never throws: a fault is told as an `error` event and in the outcome. `ended` hears the outcome when
+/// every file is written and the device is still open: to let go of one that has failed may never come to an end.
+RunOutcome train_run(const std::filesystem::path& folder, EventSink& events, CommandSource& commands,
+                     const std::function<void(const RunOutcome&)>& ended = {});
 
 } // namespace espalier

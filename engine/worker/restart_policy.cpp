@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/restart_policy.h"
 
+#include "base/counted.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -49,12 +50,15 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
         return {Decision::Kind::end, {}, death.exit_code, describe(death)};
 
     idle_deaths_ = progress ? 0 : idle_deaths_ + 1;
-    if (idle_deaths_ >= limits_.deaths_without_progress)
-        return {Decision::Kind::end,
-                {},
-                static_cast<int>(ExitCode::failed),
-                describe(death) + " It was started " + std::to_string(idle_deaths_) +
-                    " times without taking a step further."};
+    if (idle_deaths_ >= limits_.deaths_without_progress) {
+        const auto reason =
+            describe(death) + " It was started " + counted(idle_deaths_, "time") + " without taking a step further.";
+        const bool by_itself = death.crashed && death.exit_code != kill_signal;
+        if (!by_itself || death.on_cpu)
+            return {Decision::Kind::end, {}, static_cast<int>(ExitCode::failed), reason};
+        idle_deaths_ = 0;
+        return after_device_fault(death, reason, now);
+    }
     const auto delay = std::min(limits_.longest_delay, limits_.first_delay * (1 << std::min(idle_deaths_, 16)));
     return {Decision::Kind::restart, delay, 0, describe(death)};
 }

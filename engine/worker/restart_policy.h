@@ -35,7 +35,8 @@ struct Decision {
 /// The ladder of restarts. A worker that says bye is believed, except for a device fault (code 4): that is answered
 /// with safe mode, then with the CPU, as far as it did not run so already; an hour without one is forgiven. One that
 /// made no progress counts as a device fault too. A worker that asks for other settings gets them. One that is killed
-/// or crashes is started again, ever more slowly, as long as steps are taken between deaths.
+/// or crashes is started again, ever more slowly, as long as steps are taken between deaths. One that crashes on a
+/// device again and again without a step is taken for a fault of the device's: its driver may do that.
 class RestartPolicy {
 public:
     using Clock = std::chrono::steady_clock;

@@ -221,10 +221,12 @@ void Supervisor::take(Json event) {
     awake_.hold(progress_.phase() != "paused");
     if (protocol::is_event(event, "plan"))
         backend_ = protocol::text_at(event, "backend"); // what "auto" came to
-    if (protocol::is_event(event, "bye"))
+    if (protocol::is_event(event, "bye")) {
         bye_ = std::move(event); // recorded when it has really gone
-    else
+        worker_->expect_end();
+    } else {
         record(std::move(event));
+    }
 }
 
 /// A worker that resumes from a checkpoint takes steps again that an earlier one had taken and lost.

@@ -94,6 +94,20 @@ Json hello() {
     return event;
 }
 
+Json bye(const RunOutcome& outcome, std::chrono::steady_clock::time_point start) {
+    Json event = make_event("bye");
+    event["code"] = static_cast<int>(outcome.code);
+    event["reason"] = outcome.reason;
+    if (outcome.next) {
+        event["next"] = outcome.next->to_json();
+        event["next"]["set"] = outcome.next->set;
+    }
+    if (!outcome.blame.is_null())
+        event["blame"] = outcome.blame;
+    event["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return event;
+}
+
 } // namespace
 
 int worker_main(const std::filesystem::path& run) {
@@ -110,20 +124,11 @@ int worker_main(const std::filesystem::path& run) {
         std::_Exit(static_cast<int>(ExitCode::failed)); // a step that takes longer than that is lost
     }).detach();
 
-    const auto outcome = train_run(run, writer, *commands);
-
-    Json bye = make_event("bye");
-    bye["code"] = static_cast<int>(outcome.code);
-    bye["reason"] = outcome.reason;
-    if (outcome.next) {
-        bye["next"] = outcome.next->to_json();
-        bye["next"]["set"] = outcome.next->set;
-    }
-    if (!outcome.blame.is_null())
-        bye["blame"] = outcome.blame;
-    bye["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    writer.send(std::move(bye));
-    writer.close(5s);
+    // Before the device is let go of: what its driver makes of that is no part of how the run went.
+    const auto outcome = train_run(run, writer, *commands, [&](const RunOutcome& ended) {
+        writer.send(bye(ended, start));
+        writer.close(5s);
+    });
     return static_cast<int>(outcome.code);
 }
 

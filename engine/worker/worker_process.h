@@ -18,13 +18,16 @@ struct ChildProgram {
 };
 
 /// A child that speaks the protocol: commands to its stdin, events from its stdout, noise from both output channels.
-/// Ending it is a ladder: the line `stop`, then end of stdin, then terminate, then kill.
+/// Ending it is a ladder: the line `stop`, then end of stdin, then terminate, then kill. One that is not even gone then
+/// (deep in a call of a driver) is reported as killed, and left alone.
 class WorkerProcess {
 public:
     struct Patience {
         std::chrono::milliseconds after_stop{5000};
         std::chrono::milliseconds after_end_of_input{3000};
         std::chrono::milliseconds after_terminate{2000};
+        std::chrono::milliseconds after_kill{10000}; ///< much memory takes its time
+        std::chrono::milliseconds after_bye{10000};
     };
     struct Handlers {
         std::function<void(Json)> event;
@@ -42,7 +45,7 @@ public:
     /// A program that cannot be started is reported as ended with code 127.
     void start();
     [[nodiscard]] bool running() const;
-    [[nodiscard]] qint64 pid() const { return process_.processId(); }
+    [[nodiscard]] qint64 pid() const { return process_->processId(); }
     void send(const Json& command);
 
     /// The rungs from which the ladder is begun; a later one may be called while an earlier one waits.
@@ -50,18 +53,22 @@ public:
     void end_input();
     void terminate();
     void kill();
+    /// It has said its last word: if it does not leave soon, it is killed.
+    void expect_end();
 
 private:
-    enum class Rung { none, stop, end_of_input, terminate, kill };
+    enum class Rung { none, stop, end_of_input, terminate, kill, given_up };
     void climb(Rung rung);
     void read_output();
     void read_errors();
     void finished(int code, QProcess::ExitStatus status);
+    void hand_over_output();
+    void give_up();
 
     ChildProgram program_;
     Handlers handlers_;
     Patience patience_;
-    QProcess process_;
+    QProcess* process_; ///< outlives this object if it outlives SIGKILL
     QTimer next_rung_;
     Rung rung_ = Rung::none;
     protocol::LineReader output_;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "faults/faulty_run.h"
 #include "io/checkpoint_folder.h"
+#include "worker/installed.h"
 #include "worker/schema_check.h"
 
 #include <QtTest>
@@ -265,6 +266,49 @@ private Q_SLOTS:
         QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
         QVERIFY(run.of_type("warning").at(0).at("text").get<std::string>().starts_with("No progress"));
         QCOMPARE(last_step(run), all_steps);
+    }
+
+    /// As drivers do, with what a fault has left of them or without one. It changes nothing of how the run went.
+    void a_driver_that_crashes_or_hangs_when_it_is_let_go_of_changes_nothing_data() {
+        QTest::addColumn<QByteArray>("mode");
+        QTest::addColumn<QByteArray>("fault");
+        QTest::addColumn<QStringList>("rungs");
+        QTest::newRow("crashes") << QByteArray("crash at end") << QByteArray() << QStringList();
+        QTest::newRow("hangs") << QByteArray("hang at end") << QByteArray() << QStringList();
+        QTest::newRow("crashes after a fault")
+            << QByteArray("crash at end") << QByteArray("step 4 device_error 700\nstep 5 device_error 700\n")
+            << QStringList{"safe_mode", "cpu"};
+        QTest::newRow("crashes after a change")
+            << QByteArray("crash at end") << QByteArray("allocation 2") << QStringList{"recompute"};
+    }
+    void a_driver_that_crashes_or_hangs_when_it_is_let_go_of_changes_nothing() {
+        QFETCH(QByteArray, mode);
+        QFETCH(QByteArray, fault);
+        QFETCH(QStringList, rungs);
+        const Installed installed(FAULTY_TRAIN, FAKE_PLUGIN);
+        qputenv("ESPALIER_FAKE_GPU", mode);
+        FaultyRun run({"backend=cuda"}, fault.toStdString());
+        run.settings().worker.path = installed.program();
+        run.settings().patience.after_bye = 2s;
+        Names expected;
+        for (const auto& rung : rungs)
+            expected.push_back(rung.toStdString());
+        QCOMPARE(unexpected(run, 0, expected), QString());
+        QCOMPARE(run.of_type("hello").size(), expected.size() + 1);
+        QVERIFY(run.of_type("warning").empty());
+        QCOMPARE(last_step(run), all_steps);
+        QVERIFY(run.faults_left().empty());
+    }
+
+    void a_driver_that_crashes_wherever_it_is_touched_leads_to_the_processor() {
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
+        for (const char* mode : {"crash at open", "crash", "crash later"}) {
+            qputenv("ESPALIER_FAKE_GPU", mode);
+            FaultyRun run({"backend=auto", "epochs=1"});
+            run.settings().worker.path = installed.program();
+            QCOMPARE(unexpected(run, 0, (Names{"safe_mode", "cpu"})), QString());
+            QCOMPARE(run.of_type("plan").back().at("backend"), Json("cpu"));
+        }
     }
 
     /// A device that is gone after its fault (a driver after the machine slept) refuses the configuration.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // misbehaving_worker MODE FOLDER: a worker as bad as workers get, for the supervisor's tests. It trains nothing; it
 // keeps the number of its starts in FOLDER/starts.
+#include "unkillable.h"
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -8,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -113,6 +116,14 @@ int main(int argc, char** argv) {
     }
     if (mode == "crash_always")
         std::abort();
+    if (mode == "crash_off_the_cpu") {
+        std::ifstream stream(std::string(argv[2]) + "/config.json");
+        const std::string config{std::istreambuf_iterator<char>(stream), {}};
+        if (config.find("\"cpu\"") == std::string::npos)
+            std::abort();
+        say_steps(1, 10);
+        return say_bye(0);
+    }
     if (mode == "device_fault")
         return say_bye(starts <= 2 ? 4 : 0);
     if (mode == "strange_change" && starts == 1) {
@@ -134,6 +145,19 @@ int main(int argc, char** argv) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         return stop_wanted ? say_bye(6) : say_bye(1);
+    }
+    if (mode == "bye_and_stay") {
+        std::signal(SIGTERM, SIG_IGN);
+        say_steps(1, 10);
+        say_bye(0);
+        sleep_for_ever();
+    }
+    if (mode == "unkillable") {
+        const std::string folder = argv[2];
+        espalier::test::become_unkillable(
+            folder + "/hold", [&](const char* how) { std::ofstream(folder + "/how") << how << std::flush; });
+        say_steps(1, 10);
+        sleep_for_ever();
     }
     if (mode == "deaf_to_stop") {
         wait_for([] { return input_ended.load(); });

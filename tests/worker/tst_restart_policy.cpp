@@ -12,7 +12,7 @@ namespace {
 
 const RestartPolicy::Clock::time_point start{};
 
-WorkerDeath crash_at(std::int64_t step) { return {.crashed = true, .exit_code = 11, .step = step}; }
+WorkerDeath crash_at(std::int64_t step) { return {.crashed = true, .exit_code = 11, .step = step, .on_cpu = true}; }
 WorkerDeath bye(int code) { return {.bye = code, .exit_code = code}; }
 
 Json steps(std::int64_t step, double seconds) {
@@ -70,6 +70,34 @@ private Q_SLOTS:
         QCOMPARE(policy.decide(crash_at(0), start).delay, 4000ms);
         QCOMPARE(policy.decide(crash_at(5), start).delay, 1000ms);
         QCOMPARE(policy.decide(crash_at(5), start).delay, 2000ms);
+    }
+
+    void crashes_without_a_step_on_a_device_climb_the_ladder() {
+        using Kind = Decision::Kind;
+        RestartPolicy policy;
+        const auto third = [&](WorkerDeath death) {
+            QCOMPARE(policy.decide(death, start).kind, Kind::restart);
+            QCOMPARE(policy.decide(death, start).kind, Kind::restart);
+        };
+        WorkerDeath death{.crashed = true, .exit_code = 11};
+        third(death);
+        const auto safe = policy.decide(death, start);
+        QCOMPARE(safe.kind, Kind::restart_in_safe_mode);
+        QVERIFY2(safe.reason.find("3 times without") != std::string::npos, safe.reason.c_str());
+        death.safe_mode = true;
+        third(death);
+        QCOMPARE(policy.decide(death, start).kind, Kind::restart_on_cpu);
+        death.on_cpu = true;
+        third(death);
+        QCOMPARE(policy.decide(death, start).kind, Kind::end);
+    }
+    /// By the system for want of memory, or by a person: no device had a part in that.
+    void what_is_killed_again_and_again_is_no_fault_of_a_device() {
+        RestartPolicy policy;
+        const WorkerDeath killed{.crashed = true, .exit_code = 9};
+        (void)policy.decide(killed, start);
+        (void)policy.decide(killed, start);
+        QCOMPARE(policy.decide(killed, start).kind, Decision::Kind::end);
     }
 
     void memory_is_named_when_the_system_kills() {

@@ -26,13 +26,18 @@ struct Supervised {
     std::function<void()> ended;
     std::unique_ptr<Supervisor> supervisor;
 
-    explicit Supervised(const char* mode, ProgressWatch::Seconds stillness = 60s) { start(mode, stillness); }
+    explicit Supervised(const char* mode, ProgressWatch::Seconds stillness = 60s,
+                        const std::function<void(const std::filesystem::path&)>& prepare = {}) {
+        if (prepare)
+            prepare(run);
+        start(mode, stillness);
+    }
 
     void start(const char* mode, ProgressWatch::Seconds stillness = 60s) {
         code.reset();
         Supervisor::Settings settings;
         settings.worker = {MISBEHAVING_WORKER, {mode, directory.path()}};
-        settings.patience = {400ms, 300ms, 300ms};
+        settings.patience = {400ms, 300ms, 300ms, 1s, 1s};
         settings.restarts.first_delay = 1ms;
         settings.stillness = stillness;
         supervisor.reset();
@@ -74,6 +79,9 @@ struct Supervised {
         return {std::istreambuf_iterator<char>(stream), {}};
     }
 };
+
+/// Prepares a run that no device has a part in.
+void on_cpu(const std::filesystem::path& run) { std::ofstream(run / "config.json") << R"({"backend":"cpu"})"; }
 
 } // namespace
 
@@ -154,9 +162,10 @@ private Q_SLOTS:
     }
 
     void a_worker_that_always_crashes_is_given_up() {
-        Supervised run("crash_always");
+        Supervised run("crash_always", 60s, on_cpu);
         QCOMPARE(run.wait(), 1);
         QCOMPARE(run.count("hello"), 3L);
+        QCOMPARE(run.count("fallback"), 0L);
         QVERIFY(run.last("error").at("text").get<std::string>().find("signal 6") != std::string::npos);
     }
 
@@ -196,6 +205,22 @@ private Q_SLOTS:
             if (protocol::is_event(*event, "fallback"))
                 config.merge_patch(event->at("undo"));
         QCOMPARE(config, Json::parse(asked));
+    }
+
+    /// A driver that crashes wherever it is touched: the processor is left.
+    void a_worker_that_always_crashes_on_a_device_goes_down_the_ladder() {
+        Supervised run("crash_off_the_cpu", 60s, [](const std::filesystem::path& folder) {
+            std::ofstream(folder / "config.json") << R"({"backend":"auto"})";
+        });
+        QCOMPARE(run.wait(), 0);
+        std::vector<std::string> rungs;
+        for (const auto& event : run.events)
+            if (protocol::is_event(event, "fallback"))
+                rungs.push_back(event.at("rung"));
+        QCOMPARE(rungs, (std::vector<std::string>{"safe_mode", "cpu"}));
+        const auto reason = protocol::text_at(run.last("fallback"), "reason");
+        QVERIFY2(reason.find("signal 6") != std::string::npos, reason.c_str());
+        QCOMPARE(run.count("hello"), 7L); // three times each
     }
 
     void a_hung_worker_is_warned_about_and_replaced() {
@@ -239,6 +264,41 @@ private Q_SLOTS:
         run.supervisor->command("stop");
         QCOMPARE(run.wait(), 6);
         QCOMPARE(run.last("bye").at("code"), Json(6));
+    }
+
+    /// A driver that never comes to an end holds up no run whose worker has said how it went.
+    void a_worker_that_stays_after_its_last_word_is_ended() {
+        Supervised run("bye_and_stay");
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("hello"), 1L);
+        QCOMPARE(run.count("fallback"), 0L);
+    }
+
+    /// Deep in a call of a driver no signal is heeded: nobody waits for what cannot be ended.
+    void a_worker_that_outlives_sigkill_holds_up_no_run_data() {
+        QTest::addColumn<bool>("stopped");
+        QTest::newRow("it is stopped") << true;
+        QTest::newRow("it hangs") << false;
+    }
+    void a_worker_that_outlives_sigkill_holds_up_no_run() {
+        QFETCH(bool, stopped);
+        Supervised run("unkillable", stopped ? 60s : 1s, [](const std::filesystem::path& folder) {
+            std::ofstream(folder / "config.json") << R"({"backend":"cuda"})";
+            std::ofstream(folder / "hold") << "yes";
+        });
+        QVERIFY(run.wait_for("steps"));
+        QTRY_VERIFY_WITH_TIMEOUT(!run.file("how").empty(), patient);
+        if (run.file("how") == "cannot be held")
+            QSKIP("This system lets no process trace another.");
+        if (stopped) {
+            run.supervisor->command("stop");
+            QCOMPARE(run.wait(), 6);
+        } else {
+            QTRY_COMPARE_WITH_TIMEOUT(run.count("hello"), 2L, patient);
+            QCOMPARE(run.last("fallback").at("rung"), Json("safe_mode"));
+        }
+        QVERIFY(run.file("log.txt").find("was killed and is not gone") != std::string::npos);
+        std::filesystem::remove(run.run / "hold");
     }
 
     void a_run_whose_folder_is_removed_ends() {
