@@ -21,6 +21,8 @@ struct FallbackNote {
     Json undo;         ///< settings that take it back; null where none do, or where `set` tells the supervisor
 
     [[nodiscard]] Json to_json() const;
+    /// Whether it was taken because memory is short.
+    [[nodiscard]] bool saves_memory() const { return rung == "data" || rung == "recompute" || rung == "batch"; }
 };
 
 /// The next smaller thing to try where memory is short: recomputation, then half the batch and twice the accumulation.

@@ -137,8 +137,9 @@ Json quick_part(RunSetup& setup, const RunConfig& config) {
     // What did not fit was made smaller: the answer describes what would really run.
     answer["fits"] = !setup.too_large;
     for (const auto& fallback : setup.fallbacks)
-        answer["notes"].push_back("Does not fit as it is: " + fallback.reason + " Then " + fallback.rung + ": " +
-                                  fallback.to + ".");
+        answer["notes"].push_back(fallback.saves_memory() ? "Does not fit as it is: " + fallback.reason + " Then " +
+                                                                fallback.rung + ": " + fallback.to + "."
+                                                          : fallback.reason);
     if (setup.too_large)
         answer["asked"] = {{"memory", to_json(setup.too_large->memory())},
                            {"layer", setup.too_large->busiest().layer},

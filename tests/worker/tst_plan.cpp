@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit check, as serve and the command line ask for it.
+#include "backends/registry.h"
 #include "base/error.h"
 #include "io/run_folder.h"
+#include "plan/forwarding_backend.h"
 #include "train/run_config.h"
 #include "worker/measured_runs.h"
 #include "worker/protocol.h"
@@ -24,6 +26,17 @@ Json small(std::int64_t batch, std::int64_t limit_mib) {
             {"memory_limit_mib", limit_mib},
             {"backend", "cpu"}};
 }
+
+class RefusingBackend final : public ForwardingBackend {
+public:
+    using ForwardingBackend::ForwardingBackend;
+    [[nodiscard]] Lowered lower(const Graph& graph, const Op& op, std::span<const Layout> given,
+                                std::span<const Layout> given_outputs) override {
+        if (op.kind == "conv2d")
+            throw ConfigError("it refuses.");
+        return inner().lower(graph, op, given, given_outputs);
+    }
+};
 
 struct Asked {
     std::vector<Json> progress;
@@ -120,6 +133,25 @@ private Q_SLOTS:
         for (const char* part : {"weights", "optimizer", "activations", "workspace"})
             sum += wanted.at("memory").at(part).get<double>();
         QCOMPARE(sum, wanted.at("memory").at("total").get<double>());
+    }
+
+    /// Only what is short of memory does not fit.
+    void what_stands_in_for_a_kernel_is_told_as_such() {
+        BackendRegistry::instance().add({.name = "refusing",
+                                         .description = "refuses convolutions",
+                                         .preference = 1000,
+                                         .make = [](const BackendOptions& options) -> std::unique_ptr<Backend> {
+                                             return std::make_unique<RefusingBackend>(make_backend("cpu", options));
+                                         }});
+        auto config = small(32, 4096);
+        config["backend"] = "auto";
+        const auto answer = ask(config).answer;
+        QCOMPARE(answer.at("fits"), Json(true));
+        std::string notes;
+        for (const auto& note : answer.at("notes"))
+            notes += note.get<std::string>() + '\n';
+        QVERIFY2(notes.find("The kernel for conv2d cannot be used: it refuses.") != std::string::npos, notes.c_str());
+        QVERIFY2(notes.find("Does not fit") == std::string::npos, notes.c_str());
     }
 
     void recomputation_is_weighed() {
