@@ -140,8 +140,11 @@ void Trainer::pause() {
     setup_.network->release();
     control_.enter("paused", "The memory is free again.");
     control_.wait_while_paused();
-    if (saved)
+    if (saved) {
+        if (!control_.stop_wanted())
+            control_.enter("training"); // memory may be short now, or the device gone: no pause any more
         return;
+    }
     control_.enter("saving");
     if (control_.stop_wanted())
         checkpoints_->write(taken, store_);

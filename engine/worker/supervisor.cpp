@@ -331,7 +331,7 @@ void Supervisor::decide(const WorkerDeath& death) {
         warn(decision.reason + " It is started again from the last checkpoint.");
     else
         fall_back(decision);
-    if (progress_.phase() == "paused")
+    if (pause_wished_) // which the worker had heard, or not even
         waiting_commands_.emplace_back("pause");
     restart_.start(decision.delay);
 }

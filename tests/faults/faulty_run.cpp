@@ -59,9 +59,11 @@ int FaultyRun::run() {
                                code = ended;
                                loop.quit();
                            }});
+    supervisor_ = &supervisor;
     supervisor.start();
     if (!code)
         loop.exec();
+    supervisor_ = nullptr;
     return code.value_or(-1);
 }
 

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] RunFolder folder() const { return RunFolder(directory_.path().toStdString()); }
     [[nodiscard]] Json config() const { return read_json(folder().config()); }
     void set(const std::string& setting);
+    /// Of the user, while it runs.
+    void command(const std::string& name) { supervisor_->command(name); }
 
     [[nodiscard]] std::vector<Json> of_type(const std::string& type) const;
     /// Every `rung` of the fallbacks, in order.
@@ -43,6 +45,7 @@ private:
 
     QTemporaryDir directory_;
     Supervisor::Settings settings_;
+    Supervisor* supervisor_ = nullptr; ///< while it runs
 };
 
 } // namespace espalier::test

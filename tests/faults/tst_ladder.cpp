@@ -9,6 +9,7 @@
 
 #include <QtTest>
 #include <fstream>
+#include <utility>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -168,6 +169,23 @@ private Q_SLOTS:
 
         FaultyRun smallest({"toggles.recompute=true", "batch=2"}, "allocation 2\n");
         QCOMPARE(unexpected(smallest, static_cast<int>(ExitCode::out_of_memory), Names{}), QString());
+    }
+
+    /// It was given back for the pause, and somebody else has it now. The run is no longer paused for that.
+    void memory_that_is_gone_after_a_pause_leads_to_less_use() {
+        FaultyRun run({}, "allocation 3\n"); // the first two were before the pause
+        int pauses = 0;
+        bool trains = false;
+        run.on_event = [&](const Json& event) {
+            if (protocol::is_event(event, "steps") && !std::exchange(trains, true))
+                run.command("pause");
+            if (protocol::is_event(event, "phase") && event.at("phase") == "paused" && ++pauses == 1)
+                run.command("resume");
+        };
+        QCOMPARE(unexpected(run, 0, Names{"recompute"}), QString());
+        QCOMPARE(pauses, 1);
+        QCOMPARE(last_step(run), all_steps);
+        QVERIFY(run.faults_left().empty());
     }
 
     void memory_that_is_not_there_for_the_weights_is_a_rung_too() {

@@ -18,6 +18,7 @@ namespace {
 
 std::atomic<bool> stop_wanted{false};
 std::atomic<bool> input_ended{false};
+std::atomic<bool> pause_heard{false}, resume_heard{false};
 
 void say(const std::string& line) { std::cout << line << '\n' << std::flush; }
 
@@ -41,6 +42,8 @@ int say_bye(int code) {
 void listen_to_commands() {
     std::thread([] {
         for (std::string line; std::getline(std::cin, line);) {
+            pause_heard = pause_heard || line.find("pause") != std::string::npos;
+            resume_heard = resume_heard || line.find("resume") != std::string::npos;
             if (line.find("stop") != std::string::npos)
                 stop_wanted = true;
             else
@@ -151,6 +154,24 @@ int main(int argc, char** argv) {
         say_steps(1, 10);
         say_bye(0);
         sleep_for_ever();
+    }
+    if (mode == "dies_before_the_pause") {
+        wait_for([] { return pause_heard.load(); });
+        if (starts == 1)
+            std::raise(SIGKILL);
+        say(R"({"type":"phase","time":1,"phase":"paused"})");
+        wait_for([] { return stop_wanted.load(); });
+        return say_bye(6);
+    }
+    if (mode == "dies_after_the_pause") {
+        if (starts > 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300)); // for a command that must not come
+            return say_bye(pause_heard ? 1 : 0);
+        }
+        wait_for([] { return pause_heard.load(); });
+        say(R"({"type":"phase","time":1,"phase":"paused"})");
+        wait_for([] { return resume_heard.load(); });
+        std::raise(SIGKILL);
     }
     if (mode == "unkillable") {
         const std::string folder = argv[2];

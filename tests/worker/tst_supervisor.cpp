@@ -301,6 +301,24 @@ private Q_SLOTS:
         std::filesystem::remove(run.run / "hold");
     }
 
+    /// What the user has asked for last is what the next worker does.
+    void a_pause_outlives_the_worker_that_was_to_pause() {
+        Supervised run("dies_before_the_pause");
+        run.supervisor->command("pause");
+        QVERIFY(QTest::qWaitFor([&] { return protocol::text_at(run.last("phase"), "phase") == "paused"; }, patient));
+        QCOMPARE(run.count("hello"), 2L);
+        run.supervisor->command("stop");
+        QCOMPARE(run.wait(), 6);
+    }
+    void a_pause_that_has_ended_does_not_come_back_with_the_next_worker() {
+        Supervised run("dies_after_the_pause");
+        run.supervisor->command("pause");
+        QVERIFY(QTest::qWaitFor([&] { return protocol::text_at(run.last("phase"), "phase") == "paused"; }, patient));
+        run.supervisor->command("resume");
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.count("hello"), 2L);
+    }
+
     void a_run_whose_folder_is_removed_ends() {
         Supervised run("endless_steps");
         QVERIFY(run.wait_for("steps"));
