@@ -301,7 +301,7 @@ private Q_SLOTS:
         EventLog log;
         RunState state;
         RunControl control(commands, log);
-        TrainingLoop loop(setup, state, control, log);
+        TrainingLoop loop(setup, state, control, log, std::chrono::steady_clock::now());
         QVERIFY(!loop.train_epoch([&] { return control.leaving(); }));
         QCOMPARE(state.step, std::int64_t{1});
         QCOMPARE(log.steps(), std::vector<std::int64_t>{1});
