@@ -13,14 +13,24 @@ constexpr std::size_t launches_told = 8;
 
 Json names_of(const PlannedOp& op) { return {{"layer", op.layer}, {"kind", op.kind}, {"kernel", op.kernel}}; }
 
-std::string certainty(bool as_one, bool on_host, bool every_step_waits, std::int64_t step) {
-    const auto number = std::to_string(step);
-    if (on_host)
-        return "In update " + number + ", at this layer.";
+/// When it was reported. `step`: the update in hand, or the last one.
+std::string when(const std::string& phase, std::int64_t step) {
+    const auto update = "update " + std::to_string(step);
+    return phase == "training" ? "in " + update
+                               : (phase == "evaluating" ? "in the evaluation after " : "after ") + update;
+}
+
+std::string certainty(bool as_one, bool on_host, bool every_step_waits, const std::string& phase, std::int64_t step) {
+    auto place = when(phase, step);
+    if (on_host) {
+        place.front() = static_cast<char>(place.front() - 'a' + 'A');
+        return place + ", at this layer.";
+    }
+    const std::string what = phase == "evaluating" ? "The batch" : "The update";
     const std::string where =
-        as_one ? "The update was launched as a whole: any of its kernels may have failed" : "At or before this layer";
-    return where +
-           (every_step_waits ? ", in update " + number + "." : ", in update " + number + " or one shortly before.");
+        as_one ? what + " was launched as a whole: any of its kernels may have failed" : "At or before this layer";
+    const bool only_there = every_step_waits || phase != "training"; // all updates are waited for before anything else
+    return where + ", " + place + (only_there ? "." : " or one shortly before.");
 }
 
 } // namespace
@@ -40,7 +50,7 @@ Json blame_record(const RunSetup& setup, const std::string& error, const std::st
                 {"launched", Json::array()}};
     if (!launched.empty()) {
         record.update(names_of(launched.front()));
-        record["certainty"] = certainty(network.launched_as_one(), on_host, toggles.safe_mode, step);
+        record["certainty"] = certainty(network.launched_as_one(), on_host, toggles.safe_mode, phase, step);
     }
     for (const auto& op : launched)
         record["launched"].push_back(names_of(op));

@@ -53,7 +53,8 @@ RunOutcome Trainer::device_fault(const std::string& reason) {
     RunOutcome outcome{"failed", ExitCode::device_fault, reason};
     auto event = error_event(reason, static_cast<int>(outcome.code));
     if (setup_.network) {
-        outcome.blame = blame_record(setup_, reason, control_.phase(), state_.step + 1);
+        const auto phase = control_.phase();
+        outcome.blame = blame_record(setup_, reason, phase, state_.step + (phase == "training" ? 1 : 0));
         append_blame(folder_.faults(), outcome.blame);
         event["blame"] = outcome.blame;
     }

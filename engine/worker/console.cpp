@@ -21,6 +21,16 @@ constexpr std::chrono::milliseconds redraw_every(100);
 
 std::string percent(double fraction) { return Console::fixed(100 * fraction, 1) + " %"; }
 
+/// What a rung of the ladder changes, for people.
+std::string rung_name(std::string rung) {
+    if (rung == "cpu")
+        return "backend";
+    if (rung == "cuda_graphs")
+        return "CUDA graphs";
+    std::ranges::replace(rung, '_', ' ');
+    return rung;
+}
+
 std::int64_t whole(const Json& event, const char* key) { return protocol::whole_at(event, key); }
 
 } // namespace
@@ -93,7 +103,8 @@ void Console::show(const Json& event) {
     } else if (is_event(event, "error")) {
         line("Error: " + text_at(event, "text"));
     } else if (is_event(event, "fallback")) {
-        line("Fallback to " + text_at(event, "to") + ": " + text_at(event, "reason"));
+        line("Fallback: " + rung_name(text_at(event, "rung")) + " " + text_at(event, "from") + " -> " +
+             text_at(event, "to") + ". " + text_at(event, "reason"));
     } else if (is_event(event, "superseded")) {
         line("Going on from step " + count_text(whole(event, "from_step")) + "; later steps are taken again.");
         step_ = whole(event, "from_step");

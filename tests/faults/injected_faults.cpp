@@ -27,19 +27,19 @@ namespace {
 
 struct Fault {
     std::string kind, argument;
-    std::int64_t at = 0; ///< step, number of the allocation, or milliseconds; 0: always
+    std::int64_t at = 0; ///< step, number of the launch or allocation, or milliseconds; 0: always
     std::string line;
 };
 
-/// "step 12 device_error 700", "allocation 3", "refuse conv2d".
+/// "step 12 device_error 700", "launch 40 700", "allocation 3", "refuse conv2d".
 Fault parse(const std::string& line) {
     std::istringstream words(line);
     Fault fault{.line = line};
     words >> fault.kind;
     if (fault.kind == "step")
         words >> fault.at >> fault.kind >> fault.argument;
-    else if (fault.kind == "allocation")
-        words >> fault.at;
+    else if (fault.kind == "allocation" || fault.kind == "launch")
+        words >> fault.at >> fault.argument;
     else
         words >> fault.argument;
     if (fault.kind == "held")
@@ -82,6 +82,7 @@ public:
         return found->at == 0 || now - first < std::chrono::milliseconds(found->at);
     }
     std::int64_t count_allocation() { return ++allocations_; }
+    std::int64_t count_launch() { return ++launches_; }
 
     std::optional<Fault> pending; ///< of the step in hand: strikes at its first launch
 
@@ -107,7 +108,7 @@ private:
     std::string file_;
     std::vector<Fault> faults_;
     std::mutex mutex_;
-    std::int64_t allocations_ = 0;
+    std::int64_t allocations_ = 0, launches_ = 0;
     std::map<std::string, std::chrono::steady_clock::time_point> held_since_;
 };
 
@@ -137,7 +138,10 @@ void before_step(std::int64_t step) {
 }
 
 void before_launch() {
-    const auto fault = std::exchange(Faults::instance().pending, std::nullopt);
+    auto& faults = Faults::instance();
+    auto fault = std::exchange(faults.pending, std::nullopt);
+    if (auto other = faults.take("launch", faults.count_launch()))
+        fault = std::move(other);
     if (!fault)
         return;
     if (fault->kind == "trap")

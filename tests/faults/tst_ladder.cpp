@@ -9,6 +9,7 @@
 
 #include <QtTest>
 #include <fstream>
+#include <set>
 #include <utility>
 
 using namespace espalier;
@@ -93,6 +94,28 @@ private Q_SLOTS:
             QCOMPARE(fallback.at(key), record.at(key));
         const auto passport = read_json(run.folder().passport());
         QCOMPARE(passport.at("fallbacks").at(0).at("rung"), Json("safe_mode"));
+    }
+
+    /// Each launch of a run, of its evaluations too: here every 19th, until there is none any more.
+    void a_device_error_anywhere_loses_nothing_and_is_told_where_it_was() {
+        std::set<std::string> phases;
+        bool happened = true;
+        for (int launch = 1; happened; launch += 19) {
+            FaultyRun run({"epochs=1"}, "launch " + std::to_string(launch) + " 700\n");
+            QCOMPARE(run.run(), 0);
+            happened = run.faults_left().empty();
+            QCOMPARE(run.rungs(), happened ? Names{"safe_mode"} : Names());
+            QCOMPARE(last_step(run), all_steps / 3);
+            if (!happened)
+                break;
+            const auto blame = run.of_type("error").at(0).at("blame");
+            const auto phase = blame.at("phase").get<std::string>(), text = blame.at("certainty").get<std::string>();
+            const auto step = "update " + std::to_string(blame.at("step").get<std::int64_t>());
+            phases.insert(phase);
+            QVERIFY(blame.at("step") <= all_steps / 3);
+            QCOMPARE(text, (phase == "evaluating" ? "In the evaluation after " : "In ") + step + ", at this layer.");
+        }
+        QCOMPARE(phases, (std::set<std::string>{"evaluating", "training"}));
     }
 
     void a_second_device_error_leads_to_the_processor_and_a_third_ends_the_run() {

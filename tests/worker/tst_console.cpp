@@ -67,6 +67,22 @@ private Q_SLOTS:
         QVERIFY(shown.text.ends_with("\rWarning: hot\n")); // not behind the bar
     }
 
+    void a_fallback_says_what_it_changes() {
+        Shown shown(false);
+        const auto told = [&](const char* rung, const char* from, const char* to) {
+            shown.text.clear();
+            shown.console.show(
+                make("fallback", {{"rung", rung}, {"from", from}, {"to", to}, {"reason", "It had to be."}}));
+            return shown.text;
+        };
+        QCOMPARE(told("safe_mode", "off", "on"), std::string("Fallback: safe mode off -> on. It had to be.\n"));
+        QCOMPARE(told("recompute", "off", "on"), std::string("Fallback: recompute off -> on. It had to be.\n"));
+        QCOMPARE(told("cpu", "auto", "cpu"), std::string("Fallback: backend auto -> cpu. It had to be.\n"));
+        QCOMPARE(told("cuda_graphs", "on", "off"), std::string("Fallback: CUDA graphs on -> off. It had to be.\n"));
+        QCOMPARE(told("batch", "8", "4, 2 of them an update"),
+                 std::string("Fallback: batch 8 -> 4, 2 of them an update. It had to be.\n"));
+    }
+
     void a_pipe_gets_lines_alone() {
         Shown shown(false);
         shown.steps(1, 5);
