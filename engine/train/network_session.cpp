@@ -70,6 +70,8 @@ NetworkSession::NetworkSession(Backend& backend, const RunConfig& config, std::s
       runs_kernel_by_kernel_(backend.in_host_memory()), data_(std::move(data)) {
     if (config_.toggles.precision == "auto")
         config_.toggles.precision = backend.automatic_precisions().front();
+    if (config_.toggles.precision == "tf32" && backend.in_host_memory()) // of NVIDIA's tensor cores alone
+        config_.toggles.precision = "fp32";
 }
 
 const NetworkSession::Step& NetworkSession::training_step(std::int64_t batch, UpdateParts parts) {

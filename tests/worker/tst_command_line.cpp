@@ -494,6 +494,39 @@ private Q_SLOTS:
         QVERIFY2(finished.output.contains("{\"name\":\"step/quick/b4/fp32\","), finished.output);
     }
 
+    /// In what a backend computes in; the rest is left out, and said.
+    void every_backend_can_be_measured() {
+        for (const auto& [kind, its_case] : {std::pair{"conv", "32x16x7x7"}, std::pair{"sepconv", "64x64x8_k3"}}) {
+            const auto finished = run({"bench", kind, its_case, "--backend", "cpu", "--json"});
+            QVERIFY2(finished.code == 0, finished.errors);
+            QCOMPARE(finished.output.count('\n'), 1);
+            QVERIFY2(finished.output.startsWith(QByteArray("{\"name\":\"") + kind + "/" + its_case) &&
+                         finished.output.contains("/fp32\""),
+                     finished.output);
+            QVERIFY2(finished.errors.contains("cpu does not compute in them: tf32, fp16"), finished.errors);
+        }
+    }
+
+    void a_precision_that_the_processor_has_not_is_named() {
+        const QStringList on_cpu{"--set", "backend=cpu", "--set"};
+        for (const char* precision : {"fp16", "bf16"}) {
+            const auto refused =
+                run(QStringList{"plan"} + tiny + on_cpu + QStringList{QString("toggles.precision=") + precision});
+            QCOMPARE(refused.code, 2);
+            QVERIFY2(refused.errors.contains(QByteArray("computes in fp32, not in ") + precision +
+                                             ". Choose the precision auto or fp32."),
+                     refused.errors);
+        }
+        const auto tf32 = run(QStringList{"plan", "--json"} + tiny + on_cpu + QStringList{"toggles.precision=tf32"});
+        QVERIFY2(tf32.code == 0 && tf32.output.contains("\"precision\":\"fp32\""), tf32.output); // in which it computes
+    }
+
+    void a_plan_that_does_not_fit_names_no_batch_that_does() {
+        const auto plan = run(QStringList{"plan"} + tiny + QStringList{"--set", "memory_limit_mib=3"});
+        QVERIFY2(plan.output.contains("As asked for it does not fit (at most about "), plan.output);
+        QVERIFY2(plan.output.contains(" runs in batches of "), plan.output);
+    }
+
     void numbers_do_not_follow_the_locale() {
         const auto locales = folder_.filePath("locales");
         QDir().mkpath(locales);

@@ -57,17 +57,18 @@ public:
     [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
     [[nodiscard]] Support supports(const Graph& graph, const Op& op) const override {
+        for (const auto& ids : {op.inputs, op.outputs}) { // a cast to halves is told of as what is wished for with it
+            for (const TensorId id : ids) {
+                if (id != no_tensor && (graph.tensor(id).type == DType::f16 || graph.tensor(id).type == DType::bf16)) {
+                    return Support::no("the CPU backend computes in fp32, not in " +
+                                       std::string(graph.tensor(id).type == DType::f16 ? "fp16" : "bf16") +
+                                       ". Choose the precision auto or fp32.");
+                }
+            }
+        }
         const auto rule = lowering_table().find(op.kind);
         if (rule == lowering_table().end()) {
             return Support::no("the CPU backend has no kernel for '" + op.kind + "'");
-        }
-        for (const auto& ids : {op.inputs, op.outputs}) {
-            for (const TensorId id : ids) {
-                if (id != no_tensor && (graph.tensor(id).type == DType::f16 || graph.tensor(id).type == DType::bf16)) {
-                    return Support::no("the CPU backend computes in fp32, not " +
-                                       std::string(name_of(graph.tensor(id).type)));
-                }
-            }
         }
         return rule->second.supports ? rule->second.supports(Context(settings_, graph, op, {}, {})) : Support{};
     }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <random>
 
@@ -261,15 +262,40 @@ void bench_case(const ConvolutionBenchOptions& options, const SeparableCase& sha
                    " forward_backward_graph_us=" + Console::fixed(graph_us, 1));
 }
 
+struct Precisions {
+    std::vector<std::string> chosen;
+    std::string left_out;
+};
+
+/// Those of `kinds` that the backend computes in, or what it computes in where it has none of them.
+Precisions precisions_of(const std::string& backend, std::span<const char* const> kinds) {
+    register_all_backends();
+    const auto& definition = BackendRegistry::instance().find(parse_backend(backend).name);
+    if (definition.available && !definition.available({})) // the first case will say why
+        return {{kinds.begin(), kinds.end()}, {}};
+    Precisions found;
+    for (const std::string kind : kinds)
+        if (std::ranges::find(definition.precisions, kind) != definition.precisions.end())
+            found.chosen.push_back(kind);
+        else
+            found.left_out += (found.left_out.empty() ? "" : ", ") + kind;
+    if (found.chosen.empty())
+        found.chosen = definition.precisions;
+    return found;
+}
+
 template <class Cases, class NameOf>
 int bench_all(const ConvolutionBenchOptions& options, const Cases& cases, std::span<const char* const> kinds,
               NameOf&& name_of) {
+    const auto [chosen, left_out] = precisions_of(options.backend, kinds);
     int ran = 0;
     for (const auto& shape : cases)
-        for (const char* precision : kinds)
+        for (const auto& precision : chosen)
             if ((name_of(shape) + "/" + precision).find(options.only) != std::string::npos) {
+                if (++ran == 1 && !left_out.empty())
+                    std::fprintf(stderr, "Left out, because %s does not compute in them: %s.\n",
+                                 options.backend.c_str(), left_out.c_str());
                 bench_case(options, shape, precision);
-                ++ran;
             }
     if (ran == 0)
         throw ConfigError("No case has \"" + options.only + "\" in its name.");

@@ -25,10 +25,15 @@ void print_plan(const Json& plan) {
     print_line("Memory: " + bytes("total") + " (weights " + bytes("weights") + ", optimizer " + bytes("optimizer") +
                ", activations " + bytes("activations") + ", workspace " + bytes("workspace") + ") of " +
                Console::bytes_text(number_at(plan, "limit")));
-    print_line("Batch " + std::to_string(protocol::whole_at(plan, "batch")) +
-               (plan.at("fits") ? " fits" : " does not fit as asked for") + "; at most about " +
-               count("largest_batch", "image") + ". " + count("epochs", "epoch") + " of " +
-               count("steps_per_epoch", "step") + " on " + plan.at("device").get<std::string>() + ".");
+    const auto batch = std::to_string(protocol::whole_at(plan, "batch"));
+    const auto most = "at most about " + count("largest_batch", "image");
+    print_line((plan.at("fits") ? "Batch " + batch + " fits; " + most + ". "
+                                : "As asked for it does not fit (" + most +
+                                      " would); changed as told below it runs in "
+                                      "batches of " +
+                                      batch + ". ") +
+               count("epochs", "epoch") + " of " + count("steps_per_epoch", "step") + " on " +
+               plan.at("device").get<std::string>() + ".");
     for (const auto& warning : plan.at("warnings"))
         print_line("Warning: " + warning.get<std::string>());
     for (const auto& note : plan.at("notes"))
