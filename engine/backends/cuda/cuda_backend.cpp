@@ -188,10 +188,13 @@ public:
     }
 
     [[nodiscard]] std::vector<std::string> take_warnings() override {
-        if (!(was_pageable_ || staging_.was_pageable()) || std::exchange(pageable_told_, true))
-            return {};
-        return {"The system gives no pinned memory, so copies to and from the GPU are slower (the results are the same): "
-                "if that matters, stop the run, free memory (under WSL2 raise \"memory\" in .wslconfig) and resume it."};
+        auto warnings = planner_.take_warnings();
+        if ((was_pageable_ || staging_.was_pageable()) && !std::exchange(pageable_told_, true))
+            warnings.emplace_back("The system gives no pinned memory, so copies to and from the GPU are slower (the "
+                                  "results are the same): "
+                                  "if that matters, stop the run, free memory (under WSL2 raise \"memory\" in "
+                                  ".wslconfig) and resume it.");
+        return warnings;
     }
 
     void synchronize() override { ESPALIER_CUDA(cudaStreamSynchronize(streams_.main())); }

@@ -21,11 +21,12 @@ double median(std::array<double, turns> times) {
     return times[turns / 2];
 }
 
-/// Of these entrants; the first of them stays in whatever its time.
+/// Of these entrants; the first of them stays in whatever its time, if it can be run.
 std::vector<std::size_t> contest(const std::vector<std::size_t>& entrants, const TimeOf& time) {
     constexpr double never = std::numeric_limits<double>::infinity();
-    if (entrants.empty() || !time(entrants.front(), never))
+    if (entrants.empty())
         return {};
+    const bool first_runs = time(entrants.front(), never).has_value();
     std::vector<std::pair<double, std::size_t>> times; // of the others
     double best = never;
     for (const auto entrant : entrants)
@@ -38,7 +39,9 @@ std::vector<std::size_t> contest(const std::vector<std::size_t>& entrants, const
     std::erase_if(times, [&](const auto& entry) { return entry.first > still_fast * best; });
     times.resize(std::min(times.size(), most_finalists));
 
-    std::vector<std::pair<double, std::size_t>> finalists{{never, entrants.front()}};
+    std::vector<std::pair<double, std::size_t>> finalists;
+    if (first_runs)
+        finalists.emplace_back(never, entrants.front());
     finalists.insert(finalists.end(), times.begin(), times.end());
     std::vector<std::array<double, turns>> taken(finalists.size());
     for (std::size_t turn = 0; turn < turns; ++turn)

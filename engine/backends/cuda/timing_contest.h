@@ -15,8 +15,8 @@ using TimeOf = std::function<std::optional<double>(std::size_t entrant, double b
 /// Entrants that are like one, but for a little: those that were not named yet. They get the next numbers.
 using NeighboursOf = std::function<std::vector<std::size_t>(std::size_t entrant)>;
 
-/// Entrants 0, 1, ... `count` - 1, the fastest first: those that can be run, and of the slow ones none but entrant 0;
-/// empty if entrant 0 cannot be run. A card's clock rises and falls while it is measured, so that times taken far from
+/// Entrants 0, 1, ... `count` - 1, the fastest first: those that can be run, and of the slow ones none but entrant 0. A
+/// card's clock rises and falls while it is measured, so that times taken far from
 /// each other say little about a few percent: all are timed once, after entrant 0 has woken the card, then the fastest
 /// of them again in turns, and the medians of these turns decide.
 [[nodiscard]] std::vector<std::size_t> fastest_first(std::size_t count, const TimeOf& time);

@@ -40,8 +40,16 @@ void check(cudnnStatus_t status, const char* call) {
         return;
     char message[512] = "";
     cudnnGetLastErrorString(message, sizeof message);
-    throw DeviceError(std::string("cuDNN failed: ") + cudnnGetErrorString(status) + " in " + call +
-                      (message[0] != 0 ? std::string(": ") + message : std::string()) + ".");
+    const std::string text = std::string("cuDNN failed: ") + cudnnGetErrorString(status) + " in " + call +
+                             (message[0] != 0 ? std::string(": ") + message : std::string()) + ".";
+    if (status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
+        throw OutOfMemory(text +
+                          " The GPU has no memory left for this: take a smaller batch, turn recomputation on, or "
+                          "close other programs that use the GPU.");
+    const int kind = status / 1000;
+    if (kind == CUDNN_STATUS_BAD_PARAM / 1000 || kind == CUDNN_STATUS_NOT_SUPPORTED / 1000)
+        throw Refusal(text);
+    throw DeviceError(text);
 }
 
 Handle::Handle(cudaStream_t stream) {

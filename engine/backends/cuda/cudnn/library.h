@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/error.h"
 #include "plan/backend.h"
 
 #include <cudnn.h>
@@ -15,7 +16,14 @@ namespace espalier::cuda::cudnn {
 /// it.
 [[nodiscard]] Support usable();
 
-/// Throws DeviceError with the call, the status and cuDNN's own last message.
+/// The library does not take what it was asked for.
+class Refusal : public DeviceError {
+public:
+    using DeviceError::DeviceError;
+};
+
+/// Throws with the call, the status and cuDNN's own last message: Refusal for what is not supported and for parameters
+/// that it does not like, OutOfMemory where it got no memory of the device, else DeviceError.
 void check(cudnnStatus_t status, const char* call);
 
 /// One cuDNN context, on one stream.

@@ -72,6 +72,11 @@ std::shared_ptr<const Plan> Planner::first_plan(const Problem& problem, const st
     return plan;
 }
 
+void Planner::warn(const Problem& problem, const std::string& reason) {
+    if (warned_.insert(problem.key()).second)
+        warnings_.push_back("A slower kernel computes the convolution " + problem.key() + ". " + reason);
+}
+
 void Planner::trim() {
     std::erase_if(plans_, [](const auto& entry) { return entry.second.use_count() == 1; });
     std::erase_if(open_, [this](const Problem& problem) { return !plans_.contains(problem.key()); });

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace espalier::cuda::cudnn {
@@ -31,6 +32,10 @@ public:
     /// As Backend::tune().
     bool tune(double seconds);
     [[nodiscard]] Tuning tuning() const;
+    /// Tells once that a convolution goes to a slower kernel since the library failed.
+    void warn(const Problem& problem, const std::string& reason);
+    /// What was not told yet.
+    [[nodiscard]] std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
     /// Forgets the plans that no kernel uses, and to time them.
     void trim();
     /// The library's context, set to launch on that stream.
@@ -52,6 +57,8 @@ private:
     std::vector<Problem> open_;     ///< planned by the library's guess; the one with the least work first
     std::set<std::string> counted_; ///< problems that tuning_ counts as known or timed; they may be planned again
     Tuning tuning_;
+    std::set<std::string> warned_; ///< problems
+    std::vector<std::string> warnings_;
 };
 
 } // namespace espalier::cuda::cudnn

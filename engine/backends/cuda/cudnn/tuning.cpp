@@ -99,11 +99,16 @@ public:
 
     [[nodiscard]] bool in_pairs() const { return beside_ != nullptr; }
 
-    /// Keeps what this plan computes, as what is right.
-    void expect(const std::shared_ptr<const Plan>& plan) {
-        compute(plan);
+    /// Keeps what this plan computes, as what is right. False if it cannot be run at all.
+    bool expect(const std::shared_ptr<const Plan>& plan) {
+        try {
+            compute(plan);
+        } catch (const DeviceError&) {
+            return false;
+        }
         ESPALIER_CUDA(cudaMemcpyAsync(expected_.data(), tensors_.data(output_), tensors_.bytes(output_),
                                       cudaMemcpyDeviceToDevice, stream_));
+        return true;
     }
     double difference(const std::shared_ptr<const Plan>& plan) {
         compute(plan);
@@ -170,8 +175,9 @@ Contest fastest(const Problem& problem, const std::shared_ptr<const Plan>& guess
 
     Contest contest{guess, bench.in_pairs(), {}};
     if (order.empty() || order.front() == 0)
-        return contest; // there is nothing to compare with, or nothing faster
-    bench.expect(guess);
+        return contest; // nothing is faster
+    if (!bench.expect(guess))
+        return contest;
     for (const auto entrant : order) {
         const auto& candidate = entrants[entrant];
         if (candidate == guess)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/cudnn/library.h"
 #include "backends/cuda/cudnn/planner.h"
 #include "backends/cuda/lowering/convolution_orders.h"
 #include "backends/cuda/lowering/convolution_problem.h"
@@ -19,7 +20,10 @@ std::shared_ptr<const cudnn::Plan> library_plan(const Context& c, const Problem&
         return nullptr;
     try {
         return c.settings.planner->plan(problem);
-    } catch (const DeviceError&) {
+    } catch (const cudnn::Refusal&) {
+        return nullptr;
+    } catch (const DeviceError& error) {
+        c.settings.planner->warn(problem, error.what());
         return nullptr;
     }
 }
