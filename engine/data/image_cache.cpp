@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -16,7 +17,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t format_version = 4; // of the file, and of what decoding does to an image
-constexpr std::string_view ending = ".images";
+constexpr std::string_view ending = ".images", unfinished = ".part";
+constexpr auto abandoned = std::chrono::hours(24); // age of an unfinished file whose process has died
 constexpr std::string_view magic = "ESPIMG01";
 
 /// The last bytes of a file.
@@ -62,6 +64,15 @@ private:
     }
     std::span<const std::uint8_t> rest_;
 };
+
+/// A process that was killed leaves what it had decoded, which may be as large as the set.
+void remove_abandoned(const fs::path& folder) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (entry.path().extension() == unfinished &&
+            entry.last_write_time(error) < fs::file_time_type::clock::now() - abandoned && !error)
+            fs::remove(entry.path(), error);
+}
 
 std::vector<std::uint8_t> index_of(const DecodedImages& decoded) {
     std::vector<std::uint8_t> index;
@@ -141,8 +152,11 @@ fs::path ImageCache::file() const { return folder_ / (key_ + std::string(ending)
 std::unique_ptr<ImageStore> ImageCache::new_store(std::size_t memory) const {
     std::error_code ignored;
     const auto folder = folder_.empty() ? fs::temp_directory_path(ignored) : folder_;
+    if (!folder_.empty())
+        remove_abandoned(folder_);
     std::random_device random; // two runs may decode the same set at the same time
-    return std::make_unique<ImageStore>(memory, folder / (key_ + "-" + std::to_string(random()) + ".part"));
+    return std::make_unique<ImageStore>(memory,
+                                        folder / (key_ + "-" + std::to_string(random()) + std::string(unfinished)));
 }
 
 std::optional<DecodedImages> ImageCache::load(std::size_t memory, const WorkWatch& watch) const {

@@ -32,7 +32,8 @@ public:
 
     /// What was kept, if it is there and whole. What is damaged is removed.
     [[nodiscard]] std::optional<DecodedImages> load(std::size_t memory, const WorkWatch& watch) const;
-    /// A store to decode into, whose file lies here (without a folder: where temporary files do).
+    /// A store to decode into, whose file lies here (without a folder: where temporary files do). Files here that
+    /// killed processes have left behind go when they are a day old.
     [[nodiscard]] std::unique_ptr<ImageStore> new_store(std::size_t memory) const;
     /// Keeps what was decoded, and removes what was not used for longest so that the cache takes at most half of what
     /// the disk would have free without it. False if that is not enough room, or the disk refuses.

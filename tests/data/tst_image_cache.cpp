@@ -5,6 +5,7 @@
 #include "texts.h"
 
 #include <QTest>
+#include <fstream>
 
 using namespace espalier;
 using namespace espalier::test;
@@ -58,6 +59,22 @@ private Q_SLOTS:
         std::filesystem::last_write_time(path, time + std::chrono::seconds(2));
         QCOMPARE(open()->size(Part::train), std::size_t{4});
         QCOMPARE(files().size(), std::size_t{3});
+    }
+
+    void what_a_killed_process_has_left_goes_when_it_is_old() {
+        const PhotoFolder folder, cache;
+        folder.write("a/0.jpg", encoded(gradient(64, 32), "JPG"));
+        const auto old = cache.path() / "0123-45.part", young = cache.path() / "0123-67.part",
+                   other = cache.path() / "notes.txt";
+        const auto yesterday = std::filesystem::file_time_type::clock::now() - std::chrono::hours(25);
+        for (const auto& file : {old, young, other})
+            std::ofstream(file) << "images";
+        for (const auto& file : {old, other})
+            std::filesystem::last_write_time(file, yesterday);
+        (void)open_dataset(folder.spec(), {.image_size = 16, .decode = true, .cache = cache.path()});
+        QVERIFY(!std::filesystem::exists(old));
+        QVERIFY(std::filesystem::exists(young));
+        QVERIFY(std::filesystem::exists(other));
     }
 
     void a_damaged_cache_is_made_anew_data() {
