@@ -14,7 +14,7 @@ RunOutcome Trainer::leave() {
         passport_.write(setup_);
     RunOutcome outcome{"stopped", ExitCode::stopped, "Stopped by the user."};
     if (control_.abandoned())
-        outcome = {"interrupted", ExitCode::failed, "The supervisor of this run is gone; the state was saved."};
+        outcome = {"interrupted", ExitCode::failed, "The run was interrupted; the state was saved."};
     control_.enter(outcome.phase, outcome.reason);
     return outcome;
 }

@@ -18,6 +18,8 @@ std::string describe(const WorkerDeath& death) {
     std::string text;
     if (death.hung)
         text = "made no progress";
+    else if (death.sent_away)
+        text = "was told to leave (SIGTERM), and saved its state";
     else if (death.crashed && death.exit_code == kill_signal)
         text = death.memory_ran_out ? "was killed by the system, because memory ran out" : "was killed (signal 9)";
     else if (death.crashed)
@@ -41,9 +43,10 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     // What was a valid configuration before the fault is none now: the device is gone.
     if (death.bye == static_cast<int>(ExitCode::bad_configuration) && device_faults_ > 0)
         return after_device_fault(death, death.reason, now);
-    if (death.bye)
+    if (death.bye && !death.sent_away)
         return {Decision::Kind::end, {}, *death.bye, {}};
-    const bool on_purpose = !death.crashed && !death.hung && death.exit_code > 0 && death.exit_code <= last_known_code;
+    const bool on_purpose =
+        !death.crashed && !death.hung && !death.sent_away && death.exit_code > 0 && death.exit_code <= last_known_code;
     if (death.hung || (on_purpose && death.exit_code == static_cast<int>(ExitCode::device_fault)))
         return after_device_fault(death, describe(death), now);
     if (on_purpose)

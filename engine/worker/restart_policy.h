@@ -15,6 +15,7 @@ struct WorkerDeath {
     bool crashed = false;        ///< ended by a signal
     int exit_code = 0;           ///< or the signal's number
     bool hung = false;           ///< the supervisor ended it, because it made no progress
+    bool sent_away = false;      ///< its `bye` says that it was interrupted: it heeded a SIGTERM
     std::int64_t step = 0;       ///< furthest step it reported; 0: none
     std::string reason;          ///< of its `bye`
     std::string last_words;      ///< last line of its error channel
@@ -34,9 +35,10 @@ struct Decision {
 
 /// The ladder of restarts. A worker that says bye is believed, except for a device fault (code 4): that is answered
 /// with safe mode, then with the CPU, as far as it did not run so already; an hour without one is forgiven. One that
-/// made no progress counts as a device fault too. A worker that asks for other settings gets them. One that is killed
-/// or crashes is started again, ever more slowly, as long as steps are taken between deaths. One that crashes on a
-/// device again and again without a step is taken for a fault of the device's: its driver may do that.
+/// made no progress counts as a device fault too, also if it came to its senses when it was sent away. A worker that
+/// asks for other settings gets them. One that is killed or crashes is started again, ever more slowly, as long as
+/// steps are taken between deaths. One that crashes on a device again and again without a step is taken for a fault of
+/// the device's: its driver may do that.
 class RestartPolicy {
 public:
     using Clock = std::chrono::steady_clock;

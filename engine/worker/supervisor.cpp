@@ -221,6 +221,8 @@ void Supervisor::take(Json event) {
     awake_.hold(progress_.phase() != "paused");
     if (protocol::is_event(event, "plan"))
         backend_ = protocol::text_at(event, "backend"); // what "auto" came to
+    if (wish_ == Wish::run && protocol::text_at(event, "phase") == "interrupted")
+        return; // whether the run is, is decided here
     if (protocol::is_event(event, "bye")) {
         bye_ = std::move(event); // recorded when it has really gone
         worker_->expect_end();
@@ -294,6 +296,7 @@ void Supervisor::worker_ended(bool crashed, int code) {
     if (bye_) {
         death.reason = protocol::text_at(*bye_, "reason");
         death.wants_change = bye_->contains("next");
+        death.sent_away = progress_.phase() == "interrupted"; // and not by the end of this process
     }
     const auto now = MemoryKills::Clock::now();
     memory_kills_.look(now);
@@ -325,7 +328,7 @@ void Supervisor::decide(const WorkerDeath& death) {
 
     const auto decision = policy_.decide(death, RestartPolicy::Clock::now());
     if (decision.kind == Decision::Kind::end)
-        return end(decision.code, decision.reason, death.bye.has_value());
+        return end(decision.code, decision.reason, death.bye && !death.sent_away);
 
     if (decision.kind == Decision::Kind::restart)
         warn(decision.reason + " It is started again from the last checkpoint.");

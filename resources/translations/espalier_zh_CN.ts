@@ -3694,8 +3694,8 @@ A click offers to take it back.</source>
         <translation>已由用户停止；工作进程没有说明情况。</translation>
     </message>
     <message>
-        <source>The supervisor of this run is gone; the state was saved.</source>
-        <translation>此运行的监管进程已消失；状态已保存。</translation>
+        <source>The run was interrupted; the state was saved.</source>
+        <translation>运行被中断；状态已保存。</translation>
     </message>
     <message>
         <source>The precision is %1: in a self-test its losses were within %2 % of those in fp32.</source>

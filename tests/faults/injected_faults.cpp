@@ -132,6 +132,8 @@ void before_step(std::int64_t step) {
     if (faults.take("hang", step))
         for (;;)
             std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (const auto stall = faults.take("stall", step))
+        std::this_thread::sleep_for(std::chrono::milliseconds(std::stoll(stall->argument)));
     faults.pending = faults.take("device_error", step);
     if (!faults.pending)
         faults.pending = faults.take("trap", step);

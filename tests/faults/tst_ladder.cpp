@@ -8,6 +8,7 @@
 #include "worker/schema_check.h"
 
 #include <QtTest>
+#include <csignal>
 #include <fstream>
 #include <set>
 #include <utility>
@@ -307,6 +308,39 @@ private Q_SLOTS:
         QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
         QVERIFY(run.of_type("warning").at(0).at("text").get<std::string>().starts_with("No progress"));
         QCOMPARE(last_step(run), all_steps);
+    }
+
+    /// It hears late that it was sent away, and leaves in good order: that is no end of the run.
+    void a_worker_that_stands_still_for_a_while_counts_as_a_fault_too() {
+        FaultyRun run({}, "step 8 stall 6000\n");
+        run.settings().stillness = 2s;
+        run.settings().patience.after_terminate = 60s;
+        QCOMPARE(unexpected(run, 0, Names{"safe_mode"}), QString());
+        QCOMPARE(run.first_step(2), std::int64_t{9}); // it had saved what it had
+        QCOMPARE(last_step(run), all_steps);
+    }
+
+    /// By a person or a system, and not by the run's supervisor.
+    void a_worker_that_is_sent_away_goes_on_in_the_same_mode() {
+        FaultyRun run({"epochs=20"});
+        qint64 worker = 0;
+        int sent = 0;
+        run.on_event = [&](const Json& event) {
+            if (protocol::is_event(event, "hello"))
+                worker = event.at("pid").get<qint64>();
+            if (protocol::is_event(event, "steps") && worker != 0 && ++sent <= 2)
+                ::kill(static_cast<pid_t>(std::exchange(worker, 0)), SIGTERM);
+        };
+        QCOMPARE(unexpected(run, 0, Names{}), QString());
+        QCOMPARE(last_step(run), 20 * all_steps / 3);
+        const auto workers = run.of_type("hello").size();
+        QVERIFY(workers >= 2); // the second may have been too late
+        QCOMPARE(run.of_type("warning").size(), workers - 1);
+        const auto warning = run.of_type("warning").at(0).at("text").get<std::string>();
+        QVERIFY2(warning.starts_with("The worker was told to leave (SIGTERM)"), warning.c_str());
+        QCOMPARE(run.of_type("bye").size(), std::size_t{1});
+        const auto phases = run.of_type("phase");
+        QVERIFY(std::ranges::none_of(phases, [](const Json& event) { return event.at("phase") == "interrupted"; }));
     }
 
     /// As drivers do, with what a fault has left of them or without one. It changes nothing of how the run went.

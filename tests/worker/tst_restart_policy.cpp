@@ -117,6 +117,15 @@ private Q_SLOTS:
         QCOMPARE(policy.decide(hung, start + 5min).kind, Decision::Kind::restart_on_cpu);
     }
 
+    void one_that_was_sent_away_by_somebody_is_started_again() {
+        WorkerDeath left{.bye = 1, .exit_code = 1, .sent_away = true, .step = 5};
+        const auto decision = RestartPolicy().decide(left, start);
+        QCOMPARE(decision.kind, Decision::Kind::restart);
+        QVERIFY2(decision.reason.find("SIGTERM") != std::string::npos, decision.reason.c_str());
+        left.hung = true; // then by the supervisor
+        QCOMPARE(RestartPolicy().decide(left, start).kind, Decision::Kind::restart_in_safe_mode);
+    }
+
     void a_worker_that_asks_for_other_settings_gets_them() {
         RestartPolicy policy;
         const WorkerDeath asks{.bye = 5, .wants_change = true, .step = 5};
