@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -94,6 +95,9 @@ void answer_requests() {
                 answer(request);
             } catch (const Error& error) {
                 say(protocol::error_reply(request.id, error.what(), static_cast<int>(error.code())));
+            } catch (const std::bad_alloc&) {
+                say(protocol::error_reply(request.id, "This machine's memory does not suffice.",
+                                          static_cast<int>(ExitCode::out_of_memory)));
             } catch (const std::exception& error) {
                 say(protocol::error_reply(request.id, words_of(error), static_cast<int>(ExitCode::failed)));
             }

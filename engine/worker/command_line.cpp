@@ -7,6 +7,7 @@
 #include "io/checkpoint_folder.h"
 #include "io/run_folder.h"
 #include "train/run_config.h"
+#include "worker/answer_children.h"
 #include "worker/commands/command.h"
 #include "worker/interrupts.h"
 #include "worker/protocol.h"
@@ -118,6 +119,10 @@ std::filesystem::path checkpoint_file(const std::string& given) {
             return file;
     throw ConfigError("There is no checkpoint in " + path.string() +
                       ". The folder of a run was expected that has written one, or a checkpoint's file.");
+}
+
+Json answer_of_child(const std::string& request, const Json& arguments) {
+    return AnswerChildren().answer(request, arguments, {});
 }
 
 void print_json(const Json& json) {

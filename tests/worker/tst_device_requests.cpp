@@ -133,6 +133,17 @@ private Q_SLOTS:
         QVERIFY(in_terminal(installed, mode, {"probe", "--json"}).startsWith("{\"devices\":"));
     }
 
+    void a_plan_in_a_terminal_that_dies_is_an_error() {
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
+        for (const char* mode : {"crash", "crash later"}) {
+            const auto said = in_terminal(installed, mode, {"plan", "--preset", "quick"});
+            QVERIFY2(
+                said.startsWith("espalier-train: The process that asks the devices ended unexpectedly (signal 11") &&
+                    said.contains("Choose the cpu backend"),
+                said);
+        }
+    }
+
     /// What is asked of the processor is no matter of an engine that cannot even be opened.
     void an_engine_that_crashes_when_it_is_opened_is_opened_for_itself_alone() {
         const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);

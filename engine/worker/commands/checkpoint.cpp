@@ -85,10 +85,10 @@ Json evaluated(const CheckpointOptions& options) {
     Json arguments{{"part", options.part}, {"data", options.data}, {"backend", options.backend}};
     if (options.confusion && RunFolder(options.checkpoint).is_run()) { // then its results are kept
         arguments["path"] = options.checkpoint;
-        return answer_confusion(arguments, {});
+        return answer_of_child("confusion", arguments);
     }
     arguments["checkpoint"] = checkpoint_file(options.checkpoint).string();
-    return options.confusion ? answer_confusion(arguments, {}) : answer_evaluate(arguments, {});
+    return answer_of_child(options.confusion ? "confusion" : "evaluate", arguments);
 }
 
 int evaluate(const CheckpointOptions& options) {
@@ -144,11 +144,10 @@ int predict(const CheckpointOptions& options) {
 }
 
 int export_network(const CheckpointOptions& options) {
-    const auto answer = answer_export({{"checkpoint", checkpoint_file(options.checkpoint).string()},
-                                       {"format", options.format},
-                                       {"out", options.out},
-                                       {"data", options.data}},
-                                      {});
+    const auto answer = answer_of_child("export", {{"checkpoint", checkpoint_file(options.checkpoint).string()},
+                                                   {"format", options.format},
+                                                   {"out", options.out},
+                                                   {"data", options.data}});
     if (options.json) {
         print_json(answer);
         return 0;

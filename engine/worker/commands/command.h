@@ -54,6 +54,9 @@ void add_runs_root(CLI::App& app, std::string& root);
 /// A checkpoint's file as given; for a run's folder its best one, or the last. Throws ConfigError if there is none.
 [[nodiscard]] std::filesystem::path checkpoint_file(const std::string& given);
 
+/// The answer to a request that may touch a device, from a child: a driver that crashes is an error in a sentence.
+[[nodiscard]] Json answer_of_child(const std::string& request, const Json& arguments);
+
 /// To stdout, as one line or lines of the protocol.
 void print_json(const Json& json);
 void print_line(const std::string& text);

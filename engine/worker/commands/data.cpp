@@ -71,7 +71,7 @@ void add_data_commands(CLI::App& app, Action& chosen) {
     plan->add_flag("--json", options->json, "One line of JSON");
     plan->callback([options, config, &chosen] {
         chosen = [options, config] {
-            const auto answer = answer_plan({{"config", config->config()}}, {});
+            const auto answer = answer_of_child("plan", {{"config", config->config()}});
             if (options->json)
                 print_json(answer);
             else
