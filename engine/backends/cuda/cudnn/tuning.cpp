@@ -37,6 +37,8 @@ private:
     Event begin_{cudaEventDefault}, end_{cudaEventDefault};
 };
 
+constexpr double launch = 0.02; // milliseconds, more than the host takes for one
+
 /// Launches of a kernel that takes so many milliseconds which a graph needs to be timed as a step runs it, one behind
 /// the other: with a few short ones the graph's own launch shows in the time.
 int launches_in_graph(double milliseconds) {
@@ -84,7 +86,10 @@ public:
             const auto run = [&] { execution.run(handle_); };
             if (timer_.time(1, run) > 20 * best + 0.5) // the first may load a module, but never costs so much more
                 return std::nullopt;
-            const int launches = launches_in_graph(timer_.time(2, run));
+            const double alone = timer_.time(2, run);
+            if (alone > 2 * best + launch)
+                return alone; // far from the final: not worth a graph
+            const int launches = launches_in_graph(alone);
             const LaunchGraph graph(stream_, [&] {
                 for (int i = 0; i < launches; ++i)
                     beside_ ? beside_->run_with(run) : run();
