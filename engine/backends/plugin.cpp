@@ -51,7 +51,8 @@ bool is_cut_off(const std::string& path) {
     };
     std::error_code error;
     const std::uint64_t size = fs::file_size(path, error);
-    if (error || !read(header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    if (error || !read(header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32)) // of another machine
         return false;
     const auto beyond = [size](std::uint64_t at, std::uint64_t bytes) { return at > size || bytes > size - at; };
     if (beyond(header.e_shoff, std::uint64_t{header.e_shnum} * header.e_shentsize)) // stands at the end, mostly
