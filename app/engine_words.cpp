@@ -176,10 +176,14 @@ QRegularExpression pattern_of(const char* text) {
     return QRegularExpression(pattern + QLatin1Char('$'), QRegularExpression::DotMatchesEverythingOption);
 }
 
-/// Numbers of images as the window writes them; what stands in quotes or brackets is a name.
-QString as_shown(const QString& captured, const QString& before) {
-    static const QRegularExpression number(QStringLiteral("^[0-9]{1,15}$")), name(QStringLiteral("['\"“(（]$"));
-    if (!number.match(captured).hasMatch() || name.match(before).hasMatch())
+/// Sizes and, where they `count` images, numbers as the window writes them; what stands in quotes or brackets is a
+/// name.
+QString as_shown(const QString& captured, const QString& before, bool count) {
+    static const QRegularExpression number(QStringLiteral("^[0-9]{1,15}$")), name(QStringLiteral("['\"“(（]$")),
+        size(QStringLiteral("^([0-9.]+ [KMG])iB$"));
+    if (const auto bytes = size.match(captured); bytes.hasMatch())
+        return bytes.captured(1) + QLatin1Char('B');
+    if (!count || !number.match(captured).hasMatch() || name.match(before).hasMatch())
         return captured;
     return format_count(captured.toDouble());
 }
@@ -193,7 +197,7 @@ QString filled(const QString& words, const QRegularExpressionMatch& captured, bo
         const auto here = places.next();
         text += words.mid(at, here.capturedStart() - at);
         const QString part = captured.captured(here.captured(1).toInt());
-        text += counts ? as_shown(part, text) : part;
+        text += as_shown(part, text, counts);
         at = here.capturedEnd();
     }
     return text + words.mid(at);

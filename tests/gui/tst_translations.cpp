@@ -165,8 +165,8 @@ private slots:
                            "recomputation on.");
         for (const QString& data : {QString(), QStringLiteral(", the data set 300.0 MiB")}) {
             const QString words = engine_words(said.arg(data));
-            QVERIFY2(words.startsWith(QStringLiteral("这一步需要 8.5 GiB")), qPrintable(words));
-            QVERIFY2(words.contains(QStringLiteral("“stem.conv”的 conv2d，为 7.9 GiB")), qPrintable(words));
+            QVERIFY2(words.startsWith(QStringLiteral("这一步需要 8.5 GB")), qPrintable(words));
+            QVERIFY2(words.contains(QStringLiteral("“stem.conv”的 conv2d，为 7.9 GB")), qPrintable(words));
             QVERIFY2(!words.contains(QStringLiteral("the data set")), qPrintable(words));
         }
         RunModel run(QStringLiteral("/runs/quick-1"));
