@@ -16,9 +16,9 @@ using TimeOf = std::function<std::optional<double>(std::size_t entrant, double b
 using NeighboursOf = std::function<std::vector<std::size_t>(std::size_t entrant)>;
 
 /// Entrants 0, 1, ... `count` - 1, the fastest first: those that can be run, and of the slow ones none but entrant 0. A
-/// card's clock rises and falls while it is measured, so that times taken far from
-/// each other say little about a few percent: all are timed once, after entrant 0 has woken the card, then the fastest
-/// of them again in turns, and the medians of these turns decide.
+/// card's clock rises and falls while it is measured, so that times taken far from each other say little about a few
+/// percent: all are timed once, after entrant 0 has woken the card, then the fastest of them again in turns, and the
+/// medians of these turns decide.
 [[nodiscard]] std::vector<std::size_t> fastest_first(std::size_t count, const TimeOf& time);
 
 /// The same, and then a climb: as long as one of the neighbours of the fastest is faster still, it is gone on from
