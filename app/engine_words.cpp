@@ -55,12 +55,11 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP(
         "espalier::engine",
         "This step needs %1 (weights %2, optimizer %3, activations and workspace %4, the data set %5), but "
-        "the limit is %6. Most is in use at %7 of layer '%8', with %9. Take a smaller batch, or turn "
-        "recomputation on."),
+        "the limit is %6. Most is in use at %7 of layer '%8', with %9."),
     QT_TRANSLATE_NOOP(
         "espalier::engine",
         "This step needs %1 (weights %2, optimizer %3, activations and workspace %4), but the limit is %5. "
-        "Most is in use at %6 of layer '%7', with %8. Take a smaller batch, or turn recomputation on."),
+        "Most is in use at %6 of layer '%7', with %8."),
     // the queue, and ends
     QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue until %1 has ended or is paused."),
     QT_TRANSLATE_NOOP("espalier::engine", "Waits in the queue: %1 run begins before it."),

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-/// A step that needs more memory than its session may take.
+/// A step that needs more memory than its session may take. Says how much it needs and where; what helps depends on
+/// what was tried.
 class PlanTooLarge : public OutOfMemory {
 public:
     PlanTooLarge(const std::string& text, const MemoryUse& memory, PlannedOp busiest)

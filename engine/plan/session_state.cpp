@@ -74,8 +74,7 @@ void Session::State::check_limit(const CompiledPlan& plan) const {
                 size_text(planned.live_peak) + ".";
     }
     const auto activations = std::min(planned.activation_bytes, arena_bytes);
-    throw PlanTooLarge(text + " Take a smaller batch, or turn recomputation on.",
-                       {weights, optimizer, activations, arena_bytes - activations, data}, std::move(busiest));
+    throw PlanTooLarge(text, {weights, optimizer, activations, arena_bytes - activations, data}, std::move(busiest));
 }
 
 void Session::State::ensure_memory() {

@@ -3906,12 +3906,12 @@ A click offers to take it back.</source>
         <translation>无法写入检查点：暂停期间，上一个检查点之后学到的内容只保存在该运行的内存中。%1</translation>
     </message>
     <message>
-        <source>This step needs %1 (weights %2, optimizer %3, activations and workspace %4, the data set %5), but the limit is %6. Most is in use at %7 of layer &apos;%8&apos;, with %9. Take a smaller batch, or turn recomputation on.</source>
-        <translation>这一步需要 %1（权重 %2，优化器 %3，激活与工作区 %4，数据集 %5），但上限是 %6。占用最多的是层“%8”的 %7，为 %9。请减小批量，或打开重计算。</translation>
+        <source>This step needs %1 (weights %2, optimizer %3, activations and workspace %4, the data set %5), but the limit is %6. Most is in use at %7 of layer &apos;%8&apos;, with %9.</source>
+        <translation>这一步需要 %1（权重 %2，优化器 %3，激活与工作区 %4，数据集 %5），但上限是 %6。占用最多的是层“%8”的 %7，为 %9。</translation>
     </message>
     <message>
-        <source>This step needs %1 (weights %2, optimizer %3, activations and workspace %4), but the limit is %5. Most is in use at %6 of layer &apos;%7&apos;, with %8. Take a smaller batch, or turn recomputation on.</source>
-        <translation>这一步需要 %1（权重 %2，优化器 %3，激活与工作区 %4），但上限是 %5。占用最多的是层“%7”的 %6，为 %8。请减小批量，或打开重计算。</translation>
+        <source>This step needs %1 (weights %2, optimizer %3, activations and workspace %4), but the limit is %5. Most is in use at %6 of layer &apos;%7&apos;, with %8.</source>
+        <translation>这一步需要 %1（权重 %2，优化器 %3，激活与工作区 %4），但上限是 %5。占用最多的是层“%7”的 %6，为 %8。</translation>
     </message>
 </context>
 <context>

@@ -309,8 +309,7 @@ int main(int argc, char** argv) {
                         run.fallback("recompute", "off", "on",
                                      "This step needs 81.4 GiB (weights 1.2 GiB, optimizer 1.2 GiB, activations "
                                      "and workspace 79.0 GiB), but the limit is 74.0 GiB. Most is in use at "
-                                     "conv2d of layer 'block2', with 80.9 GiB. Take a smaller batch, or turn "
-                                     "recomputation on.",
+                                     "conv2d of layer 'block2', with 80.9 GiB.",
                                      {{"toggles", {{"recompute", false}}}}));
             },
             true);
