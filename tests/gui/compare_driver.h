@@ -3,10 +3,9 @@
 
 #include "compare_page.h"
 #include "plot_group.h"
-#include "window_driver.h"
+#include "run_list.h"
 
 #include <QAction>
-#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QTableWidget>
@@ -14,16 +13,6 @@
 
 /// What the tests of comparisons do with the window.
 namespace espalier::test {
-
-inline void click_run(WindowDriver& driver, int row, Qt::KeyboardModifiers modifiers = {}) {
-    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-    QTest::mouseClick(list->viewport(), Qt::LeftButton, modifiers, list->visualItemRect(list->item(row)).center());
-}
-
-inline bool wait_for_runs(WindowDriver& driver, int count) {
-    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-    return QTest::qWaitFor([&] { return list->count() == count; });
-}
 
 inline ComparePage* page(WindowDriver& driver) { return driver.window->compare_page(); }
 

@@ -3,6 +3,7 @@
 #include "compare_driver.h"
 #include "config_differences.h"
 #include "plot_exports.h"
+#include "stand_in.h"
 #include "watched_test.h"
 
 #include <qcustomplot.h>
@@ -18,12 +19,6 @@
 
 using namespace espalier;
 using namespace espalier::test;
-
-namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
-
-} // namespace
 
 class TestCompare : public WatchedTest {
     Q_OBJECT

@@ -2,6 +2,7 @@
 // Long runs in a comparison: means of stretches, finer ones where it is zoomed, smoothed step by step.
 #include "compare_driver.h"
 #include "plot_exports.h"
+#include "stand_in.h"
 #include "watched_test.h"
 
 #include <qcustomplot.h>
@@ -18,8 +19,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 /// The run of a million steps beside a short one.
 bool compare_with_a_long_one(WindowDriver& driver) {

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline below the plots: one axis with them, and its stories told to the mouse and to keys.
 #include "plot_group.h"
+#include "run_list.h"
+#include "stand_in.h"
 #include "timeline.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <qcustomplot.h>
 
 #include <QHelpEvent>
-#include <QListWidget>
 #include <QToolTip>
 #include <algorithm>
 
 using namespace espalier;
 using namespace espalier::test;
-
-namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
-
-} // namespace
 
 class TestTimeline : public WatchedTest {
     Q_OBJECT
@@ -69,10 +63,7 @@ private slots:
     /// Plots and timeline are one axis: whatever is in view, in any unit.
     void the_timeline_goes_with_the_plots() {
         WindowDriver driver(engine);
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 2);
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
-        QVERIFY(driver.wait_for_state(RunState::finished));
+        QVERIFY(open_finished(driver));
         PlotGroup* plots = driver.window->run_page()->plots();
         auto* timeline = driver.window->run_page()->findChild<Timeline*>();
         auto* canvas = plots->loss()->findChild<QCustomPlot*>();

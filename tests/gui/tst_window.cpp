@@ -6,15 +6,15 @@
 #include "metric_tile.h"
 #include "plot_group.h"
 #include "progress_header.h"
+#include "run_list.h"
+#include "stand_in.h"
 #include "status_strip.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStackedWidget>
@@ -24,8 +24,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 /// The words of the band on top of the pages, if it is shown.
 QString message(WindowDriver& driver) {
@@ -150,15 +148,12 @@ private slots:
 
     void runs_of_before_are_there() {
         WindowDriver driver(engine);
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 2);
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
-        QVERIFY(driver.wait_for_state(RunState::finished));
+        QVERIFY(open_finished(driver));
         QCOMPARE(driver.run()->loss.raw.size(), std::size_t{756});
         QTRY_VERIFY(driver.find(QStringLiteral("band-more_epochs")));
         const auto* header = driver.window->run_page()->findChild<ProgressHeader*>();
         QVERIFY2(header->text().contains(QStringLiteral(", One-minute demo,")), qPrintable(header->text()));
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
+        click_run(driver, 1);
         QVERIFY(driver.wait_for_state(RunState::failed));
         auto* band = driver.find(QStringLiteral("band"));
         QTRY_VERIFY2(band->accessibleDescription().contains(QStringLiteral("is of epoch 6 (step 378), ")),
@@ -170,9 +165,8 @@ private slots:
 
     void a_run_of_weeks_opens_without_a_standstill() { // the watchdog looks on
         WindowDriver driver(engine, {QStringLiteral("--long-past")});
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE_WITH_TIMEOUT(list->count(), 3, 20000);
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(wait_for_runs(driver, 3, 20000));
+        click_run(driver, 0);
         QVERIFY(driver.wait_for_state(RunState::finished, 60000));
         QCOMPARE(driver.run()->step(), std::int64_t{40000});
         for (int tab = 0; tab < 4; ++tab) {
@@ -187,9 +181,8 @@ private slots:
 
     void a_run_can_be_stopped_while_its_past_is_still_coming() {
         WindowDriver driver(engine, {QStringLiteral("--slow-past")});
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 3);
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 0);
         QTRY_VERIFY(driver.run());
         QVERIFY(driver.window->runs()->is_loading(driver.run()->path()));
         for (const char* name : {"pause", "stop", "checkpoint"})
@@ -355,7 +348,7 @@ private slots:
 
     void closing_waits_for_a_run_that_ends_in_its_past() {
         WindowDriver driver(engine, {QStringLiteral("--slow-past")});
-        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 3);
+        QVERIFY(wait_for_runs(driver, 3));
         QVERIFY(!driver.window->close());
         QVERIFY(!driver.window->close()); // asks once
         QCOMPARE(driver.window->findChildren<QMessageBox*>(QStringLiteral("closeDialog")).size(), 1);

@@ -17,9 +17,9 @@ namespace espalier::test {
 /// The whole window over a program that speaks the protocol, driven by clicks and keys as a person would.
 class WindowDriver {
 public:
-    explicit WindowDriver(const QString& engine, const QStringList& arguments = {}, const QString& settings = {}) {
+    explicit WindowDriver(const QString& program, const QStringList& arguments = {}, const QString& settings = {}) {
         MainWindow::Options options;
-        options.engine = engine;
+        options.engine = program;
         options.engine_arguments = arguments;
         options.settings_file = settings;
         window = std::make_unique<MainWindow>(options);
