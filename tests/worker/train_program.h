@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -42,6 +43,17 @@ protected:
         if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
             qFatal("%s cannot be written", qPrintable(name));
         return file.fileName();
+    }
+    /// Arguments of a run on two photos of each of two classes, which it makes.
+    QStringList small_photos(const QString& name) const {
+        for (const QString of_class : {"/a", "/b"}) {
+            QDir(folder_.path()).mkpath(name + of_class);
+            for (const QString file : {"/1.pgm", "/5.pgm"})
+                (void)written(name + of_class + file, "P2 16 16 255\n" + QByteArray("9 ").repeated(256));
+        }
+        return {"run",     "--preset", "quick",    "--data",        "folder:" + folder_.filePath(name),
+                "--set",   "epochs=1", "--set",    "image_size=16", "--set",
+                "batch=2", "--set",    "threads=1"};
     }
     QByteArray read(const QString& path) const {
         QFile file(path);
