@@ -18,8 +18,10 @@ private Q_SLOTS:
         qputenv("HOME", home_);
     }
 
-#ifndef Q_OS_WIN
-    void followsTheRulesOfXdg() {
+    void follows_the_rules_of_xdg() {
+#ifdef Q_OS_WIN
+        QSKIP("this system has rules of its own");
+#else
         qputenv("HOME", "/home/a b");
         qputenv("XDG_CACHE_HOME", "/caches");
         QCOMPARE(cache_folder(), std::filesystem::path("/caches/espalier"));
@@ -29,8 +31,8 @@ private Q_SLOTS:
         QCOMPARE(cache_folder(), std::filesystem::path("/home/a b/.cache/espalier"));
         qunsetenv("HOME");
         QVERIFY(cache_folder().empty());
-    }
 #endif
+    }
 
 private:
     QByteArray cache_, home_;

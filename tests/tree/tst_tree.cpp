@@ -84,6 +84,7 @@ private Q_SLOTS:
     void numbers_in_texts_are_counted();
     void every_file_names_its_licence();
     void the_packages_name_every_licence();
+    void every_test_function_is_run();
     void tests_that_are_named_exist();
 };
 
@@ -242,6 +243,26 @@ void TestTree::the_packages_name_every_licence() {
                 licence = its;
         if (!source.lines.value(0).endsWith("SPDX-License-Identifier: " + spdx[licence]))
             wrong.append(source.path + " is not under " + licence);
+    }
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
+}
+
+/// Two kinds of functions are passed over without a word: one between conditions of the preprocessor, for moc does not
+/// know what the compiler says of the system, and one that is named as if it were the data of another.
+void TestTree::every_test_function_is_run() {
+    static const QRegularExpression slots_begin(".*\\b(slots|Q_SLOTS):"), condition("^\\s*#\\s*(if|el)"),
+        in_class("^ {0,4}\\S"), data("\\bvoid (?:\\w+::)?(\\w+)_data\\(\\)");
+    QStringList wrong;
+    for (const auto& source : sources({"tests"})) {
+        const auto text = source.lines.join('\n');
+        for (auto found = data.globalMatch(text); found.hasNext();)
+            if (const auto name = found.next().captured(1);
+                !text.contains(QRegularExpression("\\bvoid (\\w+::)?" + name + "\\(\\)")))
+                wrong.append(source.path + ": " + name + "_data is the data of no function");
+        const auto begin = source.lines.indexOf(slots_begin);
+        for (auto i = begin; begin >= 0 && i + 1 < source.lines.size(); ++i)
+            if (condition.match(source.lines[i]).hasMatch() && in_class.match(source.lines[i + 1]).hasMatch())
+                wrong.append(source.path + ": moc may not see what stands behind " + source.lines[i]);
     }
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("\n")));
 }

@@ -85,15 +85,17 @@ private Q_SLOTS:
         QVERIFY2(scan.output.contains("2.jpg' is damaged"), scan.output);
     }
 
-#ifndef Q_OS_WIN
-    void a_pipe_is_no_data() {
+    void a_pipe_is_not_read() {
+#ifdef Q_OS_WIN
+        QSKIP("this system has no pipes among its files");
+#else
         QDir(folder_.path()).mkpath("pipe");
         for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
             QCOMPARE(mkfifo(QFile::encodeName(folder_.filePath(QString("pipe/") + name)).constData(), 0600), 0);
         QCOMPARE(run({"scan", "idx:" + folder_.filePath("pipe")}).code, 3);
         QVERIFY(run({"scan", "idx:" + folder_.filePath("pipe")}).output.contains("pipe or a device"));
-    }
 #endif
+    }
 };
 
 QTEST_GUILESS_MAIN(TestBadData)

@@ -214,7 +214,6 @@ private Q_SLOTS:
         QVERIFY2(plan.output.contains(" runs in batches of "), plan.output);
     }
 
-#ifdef Q_OS_LINUX
     /// Numbers in files and answers do not follow the user's language, here those with other commas and letters.
     void locales_change_no_byte() {
         const auto locales = folder_.filePath("locales");
@@ -246,7 +245,6 @@ private Q_SLOTS:
         QCOMPARE(out_of("de_DE.UTF-8"), expected);
         QCOMPARE(out_of("tr_TR.UTF-8"), expected);
     }
-#endif
 
     /// Files and lines are the same whatever the user's language: two runs of one seed, but for the times in them.
     void numbers_do_not_follow_the_locale() {

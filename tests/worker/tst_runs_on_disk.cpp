@@ -36,7 +36,6 @@ private Q_SLOTS:
         QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", deep}).code, 0);
     }
 
-#ifdef Q_OS_LINUX
     /// At every size of a disk that is too small the run fails in the system's words.
     void a_full_disk_is_named_data() {
         QTest::addColumn<QString>("options");
@@ -106,7 +105,6 @@ private Q_SLOTS:
         QCOMPARE(Json::parse(run({"runs", "--runs", runs, "--json"}).output.toStdString()).at("runs").size(),
                  std::size_t{8});
     }
-#endif
 };
 
 QTEST_GUILESS_MAIN(TestRunsOnDisk)
