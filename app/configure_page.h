@@ -69,6 +69,8 @@ private:
     void edited();
     void update_start();
     [[nodiscard]] QString data_refusal() const;
+    /// Whether a run would end with that, too; else only the question has failed.
+    [[nodiscard]] static bool is_refusal(ExitCode code);
 
     void apply_device();
     void show_device_limits();
