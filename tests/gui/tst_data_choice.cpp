@@ -110,7 +110,10 @@ private slots:
     }
 
     void bad_files_that_keep_a_run_from_beginning_are_not_said_to_be_left_out() {
-        const Json scan{{"data", "folder:/photos"}, {"kind", "folder"}, {"images", 12}, {"bad_images", 6},
+        const Json scan{{"data", "folder:/photos"},
+                        {"kind", "folder"},
+                        {"images", 12},
+                        {"bad_images", 6},
                         {"warnings", {"Training leaves the bad files out: 6 of 18."}}};
         const auto said = [&](double most_bad) {
             return std::ranges::any_of(scan_findings(scan, most_bad), [](const auto& one) {

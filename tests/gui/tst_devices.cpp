@@ -28,8 +28,7 @@ const QString first_card = QStringLiteral("device-cuda:GPU-1"), second_card = QS
 /// What the chip says once it does.
 bool chip_says(WindowDriver& driver, const QString& words) {
     const auto* chip = driver.find<QPushButton>(QStringLiteral("machine"));
-    return QTest::qWaitFor([&] { return chip->text() == words; }) ||
-           (qWarning("%s", qPrintable(chip->text())), false);
+    return QTest::qWaitFor([&] { return chip->text() == words; }) || (qWarning("%s", qPrintable(chip->text())), false);
 }
 
 QMenu* open_menu(WindowDriver& driver) {
@@ -74,8 +73,7 @@ private slots:
         QCOMPARE(checked(menu), QStringList{first_card});
         QCOMPARE(menu->findChild<QAction*>(second_card)->text(),
                  QStringLiteral("RTX 3090 (1) · 22.5 GB of 24.0 GB free"));
-        QCOMPARE(menu->findChild<QAction*>(processor)->text(),
-                 QStringLiteral("AMD EPYC 7B13 · 24.0 GB of memory"));
+        QCOMPARE(menu->findChild<QAction*>(processor)->text(), QStringLiteral("AMD EPYC 7B13 · 24.0 GB of memory"));
         auto* refused = menu->findChild<QWidgetAction*>(old_card);
         QVERIFY(refused && !refused->isEnabled());
         QStringList words;
@@ -191,8 +189,9 @@ private slots:
         page.set_device({}, QStringLiteral("cpu"));
         QCOMPARE(box->currentData().toString(), QStringLiteral("auto"));
         DeviceSummary devices;
-        devices.choices = {{QStringLiteral("cuda:GPU-1"), QStringLiteral("RTX 3090"), {}, {}, QStringLiteral("cuda"), {}},
-                           {QStringLiteral("cpu"), QStringLiteral("EPYC"), {}, {}, QStringLiteral("cpu"), {}}};
+        devices.choices = {
+            {QStringLiteral("cuda:GPU-1"), QStringLiteral("RTX 3090"), {}, {}, QStringLiteral("cuda"), {}},
+            {QStringLiteral("cpu"), QStringLiteral("EPYC"), {}, {}, QStringLiteral("cpu"), {}}};
         page.set_device(devices, QStringLiteral("cpu"));
         QCOMPARE(box->currentData().toString(), QStringLiteral("cpu"));
     }

@@ -343,7 +343,7 @@ private slots:
         QTest::keyClicks(batch, QStringLiteral("64"));
         QTRY_VERIFY(says->isVisible());
         type_data(driver, QStringLiteral("idx:/nowhere"));
-        QTRY_VERIFY(!says->isVisible()); // of how many images?
+        QTRY_VERIFY(!says->isVisible());                     // of how many images?
         type_data(driver, QStringLiteral("folder:/photos")); // some of which cannot be read
         QTRY_VERIFY2(says->isVisible() && says->text().startsWith(rest) &&
                          says->text().endsWith(QStringLiteral("left out: there will be fewer.")),

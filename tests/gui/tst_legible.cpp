@@ -288,8 +288,8 @@ private slots:
         }
         header.set_title(QStringLiteral("GPU memory"));
         header.set_curves(curves);
-        header.set_note({QStringLiteral("best 85.5 % at epoch 16"), QStringLiteral("best 85.5 %"),
-                         QStringLiteral("85.5 %")});
+        header.set_note(
+            {QStringLiteral("best 85.5 % at epoch 16"), QStringLiteral("best 85.5 %"), QStringLiteral("85.5 %")});
         for (int width = 200; width < 800; width += 20) {
             header.resize(width, header.height());
             header.grab(); // it has got its height
@@ -303,7 +303,8 @@ private slots:
         header.set_curves({curves.begin(), curves.begin() + 1});
         for (int width = 230; width < 500; width += 5) {
             header.resize(width, 20);
-            QVERIFY2(joined(written_by(&header)).contains(QStringLiteral("85.5 %")), qPrintable(QString::number(width)));
+            QVERIFY2(joined(written_by(&header)).contains(QStringLiteral("85.5 %")),
+                     qPrintable(QString::number(width)));
         }
     }
 
@@ -317,7 +318,8 @@ private slots:
             QVERIFY2(last.right() < table.viewport()->width(), qPrintable(QString::number(last.right())));
             for (int column = ClassTable::images; column < ClassTable::column_count; ++column) {
                 const QString text = table.model()->index(0, column).data().toString();
-                QVERIFY2(table.fontMetrics().horizontalAdvance(text) + 6 <= table.columnWidth(column), qPrintable(text));
+                QVERIFY2(table.fontMetrics().horizontalAdvance(text) + 6 <= table.columnWidth(column),
+                         qPrintable(text));
             }
         }
     }

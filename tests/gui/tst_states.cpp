@@ -153,7 +153,8 @@ private slots:
                  qPrintable(tile(driver, "Validation accuracy")));
         QVERIFY2(says("Memory", "51 MB, peak 212 MB with the program"), qPrintable(tile(driver, "Memory")));
         QVERIFY2(says("GFLOPS", "[0-9]+, (falling, |rising, )?best [0-9,]+"), qPrintable(tile(driver, "GFLOPS")));
-        QVERIFY2(says("Speed", "[0-9,]+ img/s, (falling, |rising, )?step [0-9.]+ ms · best [0-9,]+"), qPrintable(tile(driver, "Speed")));
+        QVERIFY2(says("Speed", "[0-9,]+ img/s, (falling, |rising, )?step [0-9.]+ ms · best [0-9,]+"),
+                 qPrintable(tile(driver, "Speed")));
         QVERIFY(!driver.find(QStringLiteral("band"))->isVisible());
     }
 
