@@ -5,6 +5,7 @@
 #include "folder_kind.h"
 #include "run_form.h"
 #include "scan_findings.h"
+#include "stand_in.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -24,8 +25,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 void make_files(const QString& folder, const QStringList& names) {
     for (const QString& name : names) {

@@ -3,6 +3,7 @@
 #include "configure_page.h"
 #include "device_choice.h"
 #include "run_form.h"
+#include "stand_in.h"
 #include "watched_test.h"
 #include "window_driver.h"
 
@@ -20,7 +21,6 @@ using namespace espalier::test;
 
 namespace {
 
-const QString engine = QStringLiteral(FAKE_SERVE);
 const QStringList two_gpus{QStringLiteral("--two-gpus")};
 const QString first_card = QStringLiteral("device-cuda:GPU-1"), second_card = QStringLiteral("device-cuda:GPU-2"),
               old_card = QStringLiteral("device-cuda:GPU-3"), processor = QStringLiteral("device-cpu");

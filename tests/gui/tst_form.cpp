@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The form of a new run over a stand-in for the engine: what it shows of data, fit and toggles, and its start.
 #include "fit_bar.h"
+#include "run_list.h"
+#include "stand_in.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -20,8 +20,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 void type_data(WindowDriver& driver, const QString& data) {
     auto* edit = driver.find<QComboBox>(QStringLiteral("field-data"))->lineEdit();
@@ -37,8 +35,7 @@ class TestForm : public WatchedTest {
 private slots:
     void start_clicked_twice_starts_one_run() {
         WindowDriver driver(engine);
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 2);
+        QVERIFY(wait_for_runs(driver, 2));
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
         auto* start = driver.find(QStringLiteral("start"));
         QTest::mouseClick(start, Qt::LeftButton);
@@ -46,7 +43,7 @@ private slots:
         QTest::mouseDClick(start, Qt::LeftButton);
         QVERIFY(driver.wait_for_step(10));
         QTest::qWait(1500); // the list comes anew meanwhile
-        QCOMPARE(list->count(), 3);
+        QCOMPARE(run_list(driver)->count(), 3);
     }
 
     /// What is typed after a click on a button that goes grey must not land in the first field.
@@ -75,8 +72,7 @@ private slots:
     /// What the window knows to be refused cannot be asked for: the button is grey, and says why.
     void what_cannot_run_cannot_be_started() {
         WindowDriver driver(engine);
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 2);
+        QVERIFY(wait_for_runs(driver, 2));
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
         const auto* start = driver.find<QPushButton>(QStringLiteral("start"));
         const auto* queue = driver.find<QPushButton>(QStringLiteral("addToQueue"));
@@ -110,7 +106,7 @@ private slots:
         QTRY_VERIFY(fit->accessibleName().contains(QStringLiteral("fits")));
         QVERIFY(start->isEnabled() && queue->isEnabled() && !problem->isVisible());
         QVERIFY(start->toolTip().isEmpty() && start->accessibleDescription().isEmpty());
-        QCOMPARE(list->count(), 2);
+        QCOMPARE(run_list(driver)->count(), 2);
     }
 
     /// What the scan has found against a start is the reason why there is none, as long as the settings leave it so.

@@ -6,9 +6,10 @@
 #include "live_plot.h"
 #include "metric_tile.h"
 #include "network_canvas.h"
+#include "run_list.h"
+#include "stand_in.h"
 #include "status_strip.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
@@ -20,7 +21,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QTabBar>
@@ -31,7 +31,6 @@ using namespace espalier::test;
 
 namespace {
 
-const QString engine = QStringLiteral(FAKE_SERVE);
 constexpr int longest_walk = 400;
 
 QString called(const QWidget* widget) {
@@ -177,7 +176,7 @@ private slots:
         WindowDriver driver(engine, {QStringLiteral("--more-runs"), QStringLiteral("1")});
         QWidget* window = driver.window.get();
         QTRY_VERIFY(driver.find(QStringLiteral("preset-train-small")));
-        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 3);
+        QVERIFY(wait_for_runs(driver, 3));
         check(window, QStringLiteral("gallery"));
         QVERIFY(driver.click(QStringLiteral("preset-quick")));
         QVERIFY(driver.click(QStringLiteral("advanced")));

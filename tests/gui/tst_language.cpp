@@ -5,17 +5,17 @@
 #include "language.h"
 #include "plot_exports.h"
 #include "plot_group.h"
+#include "run_list.h"
+#include "stand_in.h"
 #include "toggle_list.h"
 #include "translation_file.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -28,8 +28,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 Language spoken() { return spoken_of(QLocale::system().uiLanguages()); }
 
@@ -182,12 +180,10 @@ private slots:
         QVERIFY(driver.click(QStringLiteral("stop")));
         QVERIFY(driver.wait_for_state(RunState::stopped));
         look_at(QStringLiteral("stopped"));
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
+        click_run(driver, 1);
         QVERIFY(driver.wait_for_state(RunState::finished));
         look_at(QStringLiteral("finished"));
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, Qt::ControlModifier,
-                          list->visualItemRect(list->item(2)).center());
+        click_run(driver, 2, Qt::ControlModifier);
         QTRY_VERIFY(driver.window->compare_page()->isVisible());
         QTest::qWait(500);
         look_at(QStringLiteral("compare"));
@@ -265,19 +261,14 @@ private slots:
             const bool done = QTest::qWaitFor([&] { return table.exists(); });
             return done && table.open(QIODevice::ReadOnly) ? QString::fromUtf8(table.readLine()) : QString();
         };
-        auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-        QTRY_COMPARE(list->count(), 3);
-        const auto click = [&](int row, Qt::KeyboardModifiers modifiers) {
-            QTest::mouseClick(list->viewport(), Qt::LeftButton, modifiers,
-                              list->visualItemRect(list->item(row)).center());
-        };
-        click(1, Qt::NoModifier);
+        QVERIFY(wait_for_runs(driver, 3));
+        click_run(driver, 1);
         QVERIFY(driver.wait_for_state(RunState::finished));
         QCOMPARE(head_of(driver.window->run_page()->exports(), driver.window->run_page()->plots()->plots(), "one.csv"),
                  QStringLiteral("step,epoch,seconds,Loss,Loss train smoothed,Loss validation,Accuracy,Accuracy train "
                                 "smoothed,Accuracy validation,Memory workspace,Memory activations,Memory optimizer,"
                                 "Memory weights,Memory process,GFLOPS step\n"));
-        click(0, Qt::ControlModifier);
+        click_run(driver, 0, Qt::ControlModifier);
         auto* page = driver.window->compare_page();
         QTRY_VERIFY(page->runs().size() == 2 && page->runs().curves(0) && page->runs().has_told());
         const QString head = head_of(page->exports(), page->plots()->plots(), "compared.csv");

@@ -12,6 +12,7 @@
 #include "progress_header.h"
 #include "run_form.h"
 #include "series_tag.h"
+#include "stand_in.h"
 #include "text_recorder.h"
 #include "theme.h"
 #include "timeline.h"
@@ -20,7 +21,6 @@
 
 #include <qcustomplot.h>
 
-#include <QListWidget>
 #include <QPushButton>
 #include <algorithm>
 #include <vector>
@@ -30,7 +30,6 @@ using namespace espalier::test;
 
 namespace {
 
-const QString engine = QStringLiteral(FAKE_SERVE);
 constexpr double least = 4.5;
 
 /// What `widget` alone writes.

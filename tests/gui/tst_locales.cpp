@@ -4,8 +4,8 @@
 #include "plot_exports.h"
 #include "plot_group.h"
 #include "real_runs.h"
+#include "run_list.h"
 #include "watched_test.h"
-#include "window_driver.h"
 #include "worker/protocol.h"
 
 #include <QApplication>
@@ -15,7 +15,6 @@
 #include <QInputDialog>
 #include <QKeyEvent>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -50,15 +49,6 @@ void type(WindowDriver& driver, const char* field, const QString& text) {
     QVERIFY(edit);
     edit->selectAll();
     type_into(edit, text);
-}
-
-/// The finished run of before, all of its steps there.
-bool open_finished(WindowDriver& driver) {
-    auto* list = driver.find<QListWidget>(QStringLiteral("runList"));
-    if (!QTest::qWaitFor([&] { return list->count() >= 2; }))
-        return false;
-    QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
-    return driver.wait_for_state(RunState::finished);
 }
 
 /// What of a run does not depend on the clock: its configuration, and each step's numbers as they were written.

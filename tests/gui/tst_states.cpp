@@ -4,17 +4,17 @@
 #include "metric_tile.h"
 #include "network_view.h"
 #include "plot_group.h"
+#include "run_list.h"
 #include "setup_view.h"
+#include "stand_in.h"
 #include "status_strip.h"
 #include "watched_test.h"
-#include "window_driver.h"
 
 #include <QAction>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -24,8 +24,6 @@ using namespace espalier;
 using namespace espalier::test;
 
 namespace {
-
-const QString engine = QStringLiteral(FAKE_SERVE);
 
 bool begin(WindowDriver& driver) {
     return driver.click(QStringLiteral("preset-quick")) && driver.click(QStringLiteral("start")) &&
@@ -78,7 +76,7 @@ class TestStates : public WatchedTest {
 private slots:
     void the_centre_changes_alone() {
         WindowDriver driver(engine);
-        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 2);
+        QVERIFY(wait_for_runs(driver, 2));
         const auto frame = [&] {
             QList<QRect> rects;
             for (const char* name : {"toolBar", "runRail", "statusStrip"}) {
@@ -183,7 +181,7 @@ private slots:
 
     void finished_tells_the_result() {
         WindowDriver driver(engine);
-        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 2);
+        QVERIFY(wait_for_runs(driver, 2));
         driver.window->show_run(QStringLiteral("/fake/runs/quick-1"));
         QVERIFY(driver.wait_for_state(RunState::finished));
         QTRY_COMPARE(offers(driver),
@@ -197,7 +195,7 @@ private slots:
 
     void failed_tells_the_cause_and_keeps_the_curves() {
         WindowDriver driver(engine);
-        QTRY_COMPARE(driver.find<QListWidget>(QStringLiteral("runList"))->count(), 2);
+        QVERIFY(wait_for_runs(driver, 2));
         driver.window->show_run(QStringLiteral("/fake/runs/grow-2"));
         QVERIFY(driver.wait_for_state(RunState::failed));
         QTRY_COMPARE(offers(driver), (QStringList{QStringLiteral("*resume"), QStringLiteral("resume_safe"),
