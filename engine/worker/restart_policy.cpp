@@ -10,7 +10,10 @@ namespace espalier {
 namespace {
 
 constexpr int last_known_code = static_cast<int>(ExitCode::stopped);
-constexpr int kill_signal = 9;
+constexpr int kill_signal = 9, terminate_signal = 15;
+
+/// Of a person or a system, not of a fault of the process.
+bool was_sent(int signal) { return signal == kill_signal || signal == terminate_signal; }
 
 } // namespace
 
@@ -20,8 +23,10 @@ std::string describe(const WorkerDeath& death) {
         text = "made no progress";
     else if (death.sent_away)
         text = "was told to leave (SIGTERM), and saved its state";
-    else if (death.crashed && death.exit_code == kill_signal)
-        text = death.memory_ran_out ? "was killed by the system, because memory ran out" : "was killed (signal 9)";
+    else if (death.crashed && death.exit_code == kill_signal && death.memory_ran_out)
+        text = "was killed by the system, because memory ran out";
+    else if (death.crashed && was_sent(death.exit_code))
+        text = "was killed (signal " + std::to_string(death.exit_code) + ")";
     else if (death.crashed)
         text = "crashed (signal " + std::to_string(death.exit_code) + ")";
     else
@@ -56,7 +61,7 @@ Decision RestartPolicy::decide(const WorkerDeath& death, Clock::time_point now) 
     if (idle_deaths_ >= limits_.deaths_without_progress) {
         const auto reason =
             describe(death) + " It was started " + counted(idle_deaths_, "time") + " without taking a step further.";
-        const bool by_itself = death.crashed && death.exit_code != kill_signal;
+        const bool by_itself = death.crashed && !was_sent(death.exit_code);
         if (!by_itself || death.on_cpu)
             return {Decision::Kind::end, {}, static_cast<int>(ExitCode::failed), reason};
         idle_deaths_ = 0;

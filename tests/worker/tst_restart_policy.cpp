@@ -93,11 +93,14 @@ private Q_SLOTS:
     }
     /// By the system for want of memory, or by a person: no device had a part in that.
     void what_is_killed_again_and_again_is_no_fault_of_a_device() {
-        RestartPolicy policy;
-        const WorkerDeath killed{.crashed = true, .exit_code = 9};
-        (void)policy.decide(killed, start);
-        (void)policy.decide(killed, start);
-        QCOMPARE(policy.decide(killed, start).kind, Decision::Kind::end);
+        for (const int signal : {9, 15}) {
+            RestartPolicy policy;
+            const WorkerDeath killed{.crashed = true, .exit_code = signal};
+            const auto reason = policy.decide(killed, start).reason;
+            QCOMPARE(reason, "The worker was killed (signal " + std::to_string(signal) + ").");
+            (void)policy.decide(killed, start);
+            QCOMPARE(policy.decide(killed, start).kind, Decision::Kind::end);
+        }
     }
 
     void memory_is_named_when_the_system_kills() {
