@@ -221,7 +221,7 @@ void Supervisor::take(Json event) {
     awake_.hold(progress_.phase() != "paused");
     if (protocol::is_event(event, "plan"))
         backend_ = protocol::text_at(event, "backend"); // what "auto" came to
-    if (wish_ == Wish::run && protocol::text_at(event, "phase") == "interrupted")
+    if (wish_ != Wish::leave && protocol::text_at(event, "phase") == "interrupted")
         return; // whether the run is, is decided here
     if (protocol::is_event(event, "bye")) {
         bye_ = std::move(event); // recorded when it has really gone
@@ -315,6 +315,8 @@ void Supervisor::decide(const WorkerDeath& death) {
     constexpr int stopped = static_cast<int>(ExitCode::stopped);
     if (wish_ == Wish::stop && death.bye == stopped)
         return end(stopped, "", true);
+    if (wish_ == Wish::stop && death.sent_away) // it had not heard of the stop, but of what comes after it
+        return end(stopped, "Stopped by the user.", false);
     if (wish_ == Wish::stop && !(death.bye && *death.bye == 0))
         return end(stopped,
                    death.reason.empty() ? "Stopped by the user; the worker did not say how it went."

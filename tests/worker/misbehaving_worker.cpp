@@ -184,6 +184,12 @@ int main(int argc, char** argv) {
         wait_for([] { return input_ended.load(); });
         return 1;
     }
+    if (mode == "interrupted_by_the_end_of_input" || mode == "finished_by_the_end_of_input") {
+        wait_for([] { return input_ended.load(); });
+        const bool finished = mode[0] == 'f';
+        say(std::string(R"({"type":"phase","time":1,"phase":")") + (finished ? "finished" : "interrupted") + "\"}");
+        return say_bye(finished ? 0 : 1);
+    }
     if (mode == "deaf") {
         std::signal(SIGTERM, SIG_IGN);
         sleep_for_ever();

@@ -338,6 +338,17 @@ private Q_SLOTS:
         QCOMPARE(run.last("bye").at("reason"), Json("Stopped by the user, but the worker failed: The disk is full."));
     }
 
+    /// It took so long that the end of its input came, too: the user's stop is what it was.
+    void a_stop_that_is_heard_late_is_a_stop() {
+        Supervised run("interrupted_by_the_end_of_input");
+        QVERIFY(run.wait_for("phase"));
+        run.supervisor->command("stop");
+        QCOMPARE(run.wait(), 6);
+        QCOMPARE(run.count("phase"), 2L); // training, stopped
+        QCOMPARE(run.last("phase").at("phase"), Json("stopped"));
+        QCOMPARE(run.last("bye").at("reason"), Json("Stopped by the user."));
+    }
+
     void stopping_at_once_does_not_wait() {
         Supervised run("deaf");
         QVERIFY(run.wait_for("phase"));
