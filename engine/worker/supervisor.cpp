@@ -455,7 +455,7 @@ void Supervisor::end(int code, const std::string& reason, bool said_bye) {
         }
         enter(left ? "interrupted" : code == static_cast<int>(ExitCode::stopped) ? "stopped" : "failed", reason);
     }
-    if (wish_ != Wish::leave) { // without a bye the run counts as interrupted
+    if (said_bye || wish_ != Wish::leave) { // without a bye the run counts as interrupted
         auto bye = said_bye ? *bye_ : protocol::make_event("bye");
         bye["code"] = code;
         if (!reason.empty())

@@ -367,6 +367,15 @@ private Q_SLOTS:
         QCOMPARE(run.count("bye"), 0L);
     }
 
+    void a_run_that_has_finished_at_a_log_off_is_not_interrupted() {
+        Supervised run("finished_by_the_end_of_input");
+        QVERIFY(run.wait_for("phase"));
+        run.supervisor->leave();
+        QCOMPARE(run.wait(), 0);
+        QCOMPARE(run.last("phase").at("phase"), Json("finished"));
+        QCOMPARE(run.last("bye").at("code"), Json(0));
+    }
+
     void a_second_supervisor_is_locked_out() {
         Supervised run("endless_steps");
         const auto again = [&] { const Supervisor second(run.run, Supervisor::default_settings(run.run), {}); };
