@@ -197,7 +197,8 @@ private Q_SLOTS:
 
     /// It was given back for the pause, and somebody else has it now. The run is no longer paused for that.
     void memory_that_is_gone_after_a_pause_leads_to_less_use() {
-        FaultyRun run({}, "allocation 3\n"); // the first two were before the pause
+        // The first two were before the pause. And the run might have ended before it is told to pause.
+        FaultyRun run({}, "allocation 3\nstep 4 stall 1500\n");
         int pauses = 0;
         bool trains = false;
         run.on_event = [&](const Json& event) {
@@ -322,7 +323,7 @@ private Q_SLOTS:
 
     /// By a person or a system, and not by the run's supervisor.
     void a_worker_that_is_sent_away_goes_on_in_the_same_mode() {
-        FaultyRun run({"epochs=20"});
+        FaultyRun run({"epochs=20"}, "step 20 stall 1500\n"); // or it might have ended before it is sent away
         qint64 worker = 0;
         int sent = 0;
         run.on_event = [&](const Json& event) {
