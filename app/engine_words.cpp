@@ -69,6 +69,11 @@ constexpr std::array texts{
     QT_TRANSLATE_NOOP("espalier::engine", "Stopped by the user, but the worker failed: %1"),
     QT_TRANSLATE_NOOP("espalier::engine", "The run's folder, %1, was removed or renamed while the run trained."),
     QT_TRANSLATE_NOOP("espalier::engine", "The run was interrupted; the state was saved."),
+    QT_TRANSLATE_NOOP("espalier::engine", "The supervisor was ended."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "It was waiting in the queue when its supervisor was ended. Resume it to train it."),
+    QT_TRANSLATE_NOOP("espalier::engine",
+                      "It was waiting in the queue when its supervisor was lost. Resume it to train it."),
     QT_TRANSLATE_NOOP("espalier::engine", "No checkpoint could be written, and training goes on without. %1"),
     QT_TRANSLATE_NOOP("espalier::engine", "No checkpoint could be written: while the run pauses, what it has learned "
                                           "since the last one is in its memory alone. %1"),

@@ -3913,6 +3913,18 @@ A click offers to take it back.</source>
         <source>This step needs %1 (weights %2, optimizer %3, activations and workspace %4), but the limit is %5. Most is in use at %6 of layer &apos;%7&apos;, with %8.</source>
         <translation>这一步需要 %1（权重 %2，优化器 %3，激活与工作区 %4），但上限是 %5。占用最多的是层“%7”的 %6，为 %8。</translation>
     </message>
+    <message>
+        <source>The supervisor was ended.</source>
+        <translation>监管进程被结束了。</translation>
+    </message>
+    <message>
+        <source>It was waiting in the queue when its supervisor was ended. Resume it to train it.</source>
+        <translation>它在队列中等待时，其监管进程被结束了。继续此运行即可训练。</translation>
+    </message>
+    <message>
+        <source>It was waiting in the queue when its supervisor was lost. Resume it to train it.</source>
+        <translation>它在队列中等待时，其监管进程丢失了。继续此运行即可训练。</translation>
+    </message>
 </context>
 <context>
     <name>main</name>

@@ -177,6 +177,24 @@ private slots:
         QVERIFY2(run.fallbacks().value(0).contains(QStringLiteral("这一步需要")), qPrintable(run.fallbacks().value(0)));
     }
 
+    /// Those that no person has ended, too: a log-off, a supervisor that was lost.
+    void why_a_run_ended_is_told_in_chinese() {
+        install_language(Language::chinese);
+        for (const char* text : {"Stopped by the user.", "The supervisor was ended.",
+                                 "The run was interrupted; the state was saved.",
+                                 "It was waiting in the queue when its supervisor was ended. Resume it to train it.",
+                                 "It was waiting in the queue when its supervisor was lost. Resume it to train it."}) {
+            bool said = false; // by the engine, in these words
+            for (const char* file : {"supervisor", "run_summary", "../train/trainer_endings"}) {
+                QFile source(root + QStringLiteral("/engine/worker/%1.cpp").arg(QLatin1String(file)));
+                QVERIFY(source.open(QIODevice::ReadOnly));
+                said |= source.readAll().contains(QByteArray(1, '"') + text + '"');
+            }
+            QVERIFY2(said, text);
+            QVERIFY2(engine_words(QLatin1String(text)) != QLatin1String(text), text);
+        }
+    }
+
     /// Nobody types options into a window: whatever the engine says of them is said of what the window has.
     void commands_of_a_terminal_are_no_words_of_the_window_data() {
         QTest::addColumn<QString>("said");
