@@ -180,10 +180,10 @@ private slots:
     /// Those that no person has ended, too: a log-off, a supervisor that was lost.
     void why_a_run_ended_is_told_in_chinese() {
         install_language(Language::chinese);
-        for (const char* text : {"Stopped by the user.", "The supervisor was ended.",
-                                 "The run was interrupted; the state was saved.",
-                                 "It was waiting in the queue when its supervisor was ended. Resume it to train it.",
-                                 "It was waiting in the queue when its supervisor was lost. Resume it to train it."}) {
+        for (const char* text :
+             {"Stopped by the user.", "The supervisor was ended.", "The run was interrupted; the state was saved.",
+              "It was waiting in the queue when its supervisor was ended. Resume it to train it.",
+              "It was waiting in the queue when its supervisor was lost. Resume it to train it."}) {
             bool said = false; // by the engine, in these words
             for (const char* file : {"supervisor", "run_summary", "../train/trainer_endings"}) {
                 QFile source(root + QStringLiteral("/engine/worker/%1.cpp").arg(QLatin1String(file)));
