@@ -51,8 +51,8 @@ void misbehave(const std::string& when) {
 
 [[gnu::constructor]] void opened() { misbehave(" at open"); }
 
-Support available(const BackendOptions&) {
-    log("asked");
+Support available(const BackendOptions& options) {
+    log("asked for " + options.device);
     misbehave("");
     return {};
 }

@@ -259,6 +259,15 @@ private Q_SLOTS:
         QVERIFY(installed.processes().back() != processes.front());
     }
 
+    /// Another card that is tried gives up memory for it.
+    void a_bench_asks_for_the_card_that_is_named() {
+        const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
+        const auto said =
+            in_terminal(installed, "cards", {"bench", "conv", "no such case", "--backend", "cuda:GPU-11111111-1111"});
+        QVERIFY2(said.contains("No case has"), said);
+        QCOMPARE(installed.asked(), QByteArray("asked for GPU-11111111-1111\n"));
+    }
+
     void a_card_is_chosen_by_name() {
         const Installed installed(ESPALIER_TRAIN, FAKE_PLUGIN);
         ServeProcess serve(runs_.path(), installed.program(), {}, installed.environment("cards"));

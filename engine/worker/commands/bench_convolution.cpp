@@ -270,8 +270,9 @@ struct Precisions {
 /// Those of `kinds` that the backend computes in, or what it computes in where it has none of them.
 Precisions precisions_of(const std::string& backend, std::span<const char* const> kinds) {
     register_all_backends();
-    const auto& definition = BackendRegistry::instance().find(parse_backend(backend).name);
-    if (definition.available && !definition.available({})) // the first case will say why
+    const auto [name, device] = parse_backend(backend);
+    const auto& definition = BackendRegistry::instance().find(name);
+    if (definition.available && !definition.available({.device = device})) // the first case will say why
         return {{kinds.begin(), kinds.end()}, {}};
     Precisions found;
     for (const std::string kind : kinds)
