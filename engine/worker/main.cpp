@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/command_line.h"
+#include "worker/terminal.h"
 
 #include <QCoreApplication>
 #include <clocale>
@@ -27,6 +28,7 @@ void spin_briefly([[maybe_unused]] char** argv) {
 
 int main(int argc, char** argv) {
     spin_briefly(argv);
+    espalier::open_missing_streams();
     const QCoreApplication application(argc, argv);
     QCoreApplication::setApplicationName("espalier");
     // The application object has taken the user's locale: numbers and letters in files must not follow it.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <io.h>
 #else
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 namespace espalier {
 
 #ifdef _WIN32
+
+void open_missing_streams() {} // numbers of files are the C library's own, and it keeps these three
 
 bool is_terminal(std::FILE* stream) { return _isatty(_fileno(stream)) != 0; }
 
@@ -30,6 +33,15 @@ void set_binary_streams() {
 }
 
 #else
+
+void open_missing_streams() {
+    int file = 0;
+    do // takes the lowest number that is free
+        file = ::open("/dev/null", O_RDWR);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0)
+        ::close(file);
+}
 
 bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }
 

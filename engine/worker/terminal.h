@@ -5,6 +5,9 @@
 
 namespace espalier {
 
+/// Has stdin, stdout and stderr lead nowhere where the program was started without them (`<&- >&-`). Else the first
+/// files that are opened take their numbers, and get what is printed. To be called before any file is opened.
+void open_missing_streams();
 /// Whether a person's terminal is behind the stream.
 [[nodiscard]] bool is_terminal(std::FILE* stream);
 /// Width of the terminal behind stdout; 80 where it is not known.

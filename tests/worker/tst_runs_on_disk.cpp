@@ -3,9 +3,12 @@
 #include "train_program.h"
 #include "worker/protocol.h"
 
+#include <unistd.h>
+
 #include <QProcess>
 #include <QtTest>
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <vector>
 
@@ -34,6 +37,25 @@ private Q_SLOTS:
         }
         const auto deep = folder_.filePath("missing/parents/run"); // made, as mkdir -p does
         QCOMPARE(run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=1", "--out", deep}).code, 0);
+    }
+
+    /// A file that is opened gets the lowest free number: that of a stream that is closed, and then what is printed.
+    void what_is_printed_is_in_no_file_of_a_run() {
+        const auto out = folder_.filePath("mute");
+        QProcess process;
+        process.setChildProcessModifier([] {
+            for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+                ::close(stream);
+        });
+        process.start(ESPALIER_TRAIN, QStringList{"run"} + tiny + QStringList{"--set", "epochs=100000", "--out", out});
+        QTRY_VERIFY_WITH_TIMEOUT(read(out + "/events.jsonl").contains("\"type\":\"epoch\""), patient);
+        const auto lock = read(out + "/supervisor.lock");
+        QVERIFY2(lock.startsWith(QByteArray::number(process.processId()) + '\n') && !lock.contains("Epoch"), lock);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(patient));
+        QCOMPARE(process.exitCode(), 6);
+        for (const auto& line : read(out + "/events.jsonl").trimmed().split('\n'))
+            QVERIFY2(Json::accept(line.toStdString()), line);
     }
 
     /// At every size of a disk that is too small the run fails in the system's words.
