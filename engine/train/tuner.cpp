@@ -26,9 +26,10 @@ double Tuner::seconds_of_updates() const { return state_.seconds - begin_seconds
 
 /// Seconds of timing in all, by the updates' pace so far.
 double Tuner::budget() const {
-    const auto last = setup_.steps_per_epoch * setup_.config.epochs;
-    const double pace = seconds_of_updates() / static_cast<double>(state_.step - begin_step_);
-    return std::min(setup_.config.tuning_seconds, worth * pace * static_cast<double>(last - begin_step_));
+    const auto taken = state_.step - begin_step_; // numbers of steps count those of other batch sizes, too
+    const auto left = setup_.steps_per_epoch * (setup_.config.epochs - state_.epoch) - state_.epoch_step;
+    const double pace = seconds_of_updates() / static_cast<double>(taken);
+    return std::min(setup_.config.tuning_seconds, worth * pace * static_cast<double>(taken + left));
 }
 
 bool Tuner::is_due() const {

@@ -109,6 +109,7 @@ struct TunedRun {
     /// An update of so many seconds, and what the tuner does then. True where it has something to say.
     bool update(Tuner& tuner, double seconds = 0.01) {
         ++state.step;
+        ++state.epoch_step;
         state.spend(seconds);
         if (!tuner.is_due())
             return false;
@@ -235,6 +236,20 @@ private Q_SLOTS:
                  qPrintable(QString::number(run.backend->state.seconds)));
         QCOMPARE(run.backend->kept, run.backend->state.timed); // for the next run
         QCOMPARE(run.convolution(), "chosen");
+    }
+
+    /// Its updates so far may have been of another batch: their number says nothing about how many are left.
+    void a_run_that_goes_on_with_another_batch_spends_as_much() {
+        for (const std::int64_t before : {std::int64_t{100}, std::int64_t{1'000'000}}) {
+            TunedRun run(1'000'000, 60, 0, 14);
+            run.backend->seconds_each = 0.5;
+            run.state.step = before;
+            run.state.epoch = 7;
+            Tuner tuner(run.setup, run.state, run.log, run.start);
+            run.update_until(tuner, [&] { return run.setup.tuned_seconds > 0; });
+            QVERIFY2(run.backend->state.seconds >= 3.5 && run.backend->state.seconds <= 4,
+                     qPrintable(QString::number(run.backend->state.seconds)));
+        }
     }
 
     /// What is shown of updates (speed, GFLOPS, the time that is left) is theirs alone; the run's duration has it all.
