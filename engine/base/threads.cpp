@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <thread>
 #ifdef __linux__
@@ -25,18 +26,25 @@ int processors() {
     return static_cast<int>(std::thread::hardware_concurrency());
 }
 
+/// The first number of an environment variable; nothing if there is none above 0.
+std::optional<int> number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr)
+        return std::nullopt;
+    std::string_view words(text);
+    words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
+    int number = 0;
+    const auto error = std::from_chars(words.data(), words.data() + words.size(), number).ec;
+    return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
 } // namespace
 
-int usable_threads() {
-    // The variable itself, not OpenMP's view of it: that changes whenever a kernel sets the size of its team.
-    if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-        std::string_view words(text);
-        words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
-        int asked = 0;
-        if (std::from_chars(words.data(), words.data() + words.size(), asked).ec == std::errc() && asked > 0)
-            return std::min(asked, most_threads);
-    }
-    return std::clamp(processors(), 1, most_threads);
+int usable_threads(int asked) {
+    // The variables themselves, not OpenMP's view of them: that changes whenever a kernel sets the size of its team.
+    if (asked <= 0)
+        asked = number_in("OMP_NUM_THREADS").value_or(processors());
+    return std::clamp(asked, 1, std::min(number_in("OMP_THREAD_LIMIT").value_or(most_threads), most_threads));
 }
 
 } // namespace espalier

@@ -83,7 +83,7 @@ Json make_passport(RunSetup& setup, const Json& earlier) {
         {"processor", processor_name()},
         {"backend", setup.backend->name()},
         {"device", device_of(setup)},
-        {"threads", config.threads > 0 ? config.threads : usable_threads()},
+        {"threads", usable_threads(config.threads)},
         {"precision", network.precision()},
         {"seed", config.seed},
         {"data", config.data},

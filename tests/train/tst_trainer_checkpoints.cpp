@@ -245,6 +245,10 @@ void TestTrainerCheckpoints::the_passport_counts_the_threads_in_force() {
         QVERIFY(usable_threads() >= 1 && usable_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
     }
     qputenv("OMP_NUM_THREADS", before);
+    qputenv("OMP_THREAD_LIMIT", "1");
+    QCOMPARE(usable_threads(), 1);
+    QCOMPARE(usable_threads(2), 1);
+    qunsetenv("OMP_THREAD_LIMIT");
 }
 
 QTEST_GUILESS_MAIN(TestTrainerCheckpoints)

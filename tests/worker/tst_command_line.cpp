@@ -27,6 +27,30 @@ private Q_SLOTS:
         QVERIFY(listed[0].at("reason").get<std::string>().find("/nowhere") != std::string::npos);
     }
 
+    /// The convolutions' library waits for the threads that it was promised.
+    void runs_end_whatever_openmp_is_told_data() {
+        QTest::addColumn<QString>("variable");
+        QTest::addColumn<QString>("value");
+        QTest::newRow("one thread at most") << "OMP_THREAD_LIMIT"
+                                            << "1";
+        QTest::newRow("two at most") << "OMP_THREAD_LIMIT"
+                                     << "2";
+        QTest::newRow("as many as are idle") << "OMP_DYNAMIC"
+                                             << "true";
+        QTest::newRow("no level of threads") << "OMP_MAX_ACTIVE_LEVELS"
+                                             << "0";
+    }
+    void runs_end_whatever_openmp_is_told() {
+        QFETCH(QString, variable);
+        QFETCH(QString, value);
+        QProcessEnvironment environment;
+        environment.insert(variable, value);
+        const auto finished = run({"run", "--preset", "quick", "--data", "synthetic:1x28x28,10,256", "--set",
+                                   "threads=3", "--set", "epochs=1"},
+                                  environment);
+        QVERIFY2(finished.code == 0, finished.output + finished.errors);
+    }
+
     void a_run_in_a_pipe_prints_plain_lines() {
         const auto out = folder_.filePath("plain");
         const auto finished = run(QStringList{"run"} + tiny + QStringList{"--set", "epochs=2", "--out", out});

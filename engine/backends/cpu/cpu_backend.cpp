@@ -4,10 +4,9 @@
 #include "backends/cpu/aligned_memory.h"
 #include "backends/cpu/copy.h"
 #include "backends/cpu/lowering/lowering.h"
+#include "backends/cpu/team.h"
 #include "base/error.h"
 #include "base/threads.h"
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +24,7 @@ public:
         : reorder_(std::move(reorder)), threads_(threads) {}
     void bind(const Binding& b) override { reorder_->bind(b.inputs[0], b.outputs[0], b.workspace); }
     void run() override {
-        omp_set_num_threads(threads_);
+        set_team(threads_);
         reorder_->run();
     }
     [[nodiscard]] std::string name() const override { return "onednn reorder"; }
@@ -51,7 +50,7 @@ public:
     CpuBackend(const BackendOptions& options, InstructionSet set) {
         settings_.kernels = &kernel_table(set);
         settings_.options = options;
-        settings_.threads = options.threads > 0 ? options.threads : usable_threads();
+        settings_.threads = usable_threads(options.threads);
     }
 
     [[nodiscard]] std::string_view name() const override { return "cpu"; }
@@ -95,7 +94,7 @@ public:
         result.inputs = {from};
         result.outputs = {to};
         if (is_library_layout(from) || is_library_layout(to)) {
-            omp_set_num_threads(settings_.threads);
+            set_team(settings_.threads);
             auto reorder = library_reorder(from, to);
             result.workspace = reorder->workspace();
             result.kernel = std::make_unique<LibraryReorder>(std::move(reorder), settings_.threads);
@@ -139,7 +138,7 @@ private:
             return;
         }
         if (is_library_layout(from) || is_library_layout(to)) {
-            omp_set_num_threads(settings_.threads);
+            set_team(settings_.threads);
             const auto reorder = library_reorder(from, to);
             std::vector<std::byte> scratch(reorder->workspace());
             reorder->bind(source, target, scratch.data());

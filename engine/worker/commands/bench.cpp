@@ -198,7 +198,7 @@ int bench_step(const BenchOptions& options) {
     }
     if (const auto& fault = session.recording_fault(); !fault.empty())
         std::fprintf(stderr, "Timed without a graph. %s\n", fault.c_str());
-    const int threads = options.threads > 0 ? options.threads : usable_threads();
+    const int threads = usable_threads(options.threads);
     const auto name = "step/" + std::string(benchmark.name) + "/b" + std::to_string(batch) +
                       "/" + // as tests/bench/bench_torch.py has it
                       (toggles.precision == "auto" ? backend->automatic_precisions().front() : toggles.precision) +

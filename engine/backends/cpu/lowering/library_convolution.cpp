@@ -2,9 +2,8 @@
 #include "backends/cpu/lowering/library_convolution.h"
 
 #include "backends/cpu/onednn_adapter.h"
+#include "backends/cpu/team.h"
 #include "base/error.h"
-
-#include <omp.h>
 
 #include <algorithm>
 
@@ -91,7 +90,7 @@ public:
         convolution_->bind(at(places_.x), at(places_.w), bias, at(places_.y), b.workspace);
     }
     void run() override {
-        omp_set_num_threads(threads_);
+        set_team(threads_);
         convolution_->run();
     }
     [[nodiscard]] std::string name() const override { return "onednn " + convolution_->name(); }
@@ -117,7 +116,7 @@ ConvolutionPlaces ConvolutionPlaces::of(Direction direction) {
 }
 
 Lowered lower_by_library(const Context& c, const ConvolutionGeometry& g, Direction direction) {
-    omp_set_num_threads(c.threads); // a primitive is made for the number of threads of its time
+    set_team(c.threads); // a primitive is made for the number of threads of its time
     const auto places = ConvolutionPlaces::of(direction);
     const Layout now = places.w.input ? c.given(places.w.position) : Layout{};
     onednn::DescriptionPtr weights;

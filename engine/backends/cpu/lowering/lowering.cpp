@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/lowering/lowering.h"
 
-#include <omp.h>
+#include "backends/cpu/team.h"
 
 namespace espalier::cpu {
 
@@ -20,7 +20,7 @@ public:
 
     void run() override {
         // The number belongs to the calling thread, which may be another one than in the last run.
-        omp_set_num_threads(threads_);
+        set_team(threads_);
         body_(arguments_);
     }
 
