@@ -39,11 +39,11 @@ QString memory_words(const RunModel::Plan& plan) {
     const std::array<QString, memory_parts> parts = {SetupView::tr("weights %1"), SetupView::tr("optimizer %1"),
                                                      SetupView::tr("activations %1"), SetupView::tr("workspace %1"),
                                                      SetupView::tr("data set %1")};
-    QStringList words;
+    QString words;
     for (std::size_t i = 0; i < parts.size(); ++i)
-        if (plan.memory[i] > 0)
-            words.append(parts[i].arg(format_bytes(plan.memory[i])));
-    return SetupView::tr("%1: %2").arg(format_bytes(plan.memory_total), screen_locale().createSeparatedList(words));
+        if (const QString part = parts[i].arg(format_bytes(plan.memory[i])); plan.memory[i] > 0)
+            words = words.isEmpty() ? part : SetupView::tr("%1, %2", "a list").arg(words, part);
+    return SetupView::tr("%1: %2").arg(format_bytes(plan.memory_total), words);
 }
 
 /// Every toggle as it is in force, and in front of them what else the engine has changed.

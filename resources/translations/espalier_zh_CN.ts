@@ -3475,6 +3475,11 @@ A click offers to take it back.</source>
         <source>Settings of the run</source>
         <translation>运行的配置</translation>
     </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>a list</comment>
+        <translation>%1，%2</translation>
+    </message>
 </context>
 <context>
     <name>espalier::StatusStrip</name>

@@ -109,7 +109,7 @@ private slots:
         WindowDriver driver(engine);
         QVERIFY(begin(driver));
         const QString plan = driver.find<QLabel>(QStringLiteral("plan"))->text();
-        QVERIFY2(plan.contains(QStringLiteral("workspace 9 MB")), qPrintable(plan));
+        QVERIFY2(plan.contains(QStringLiteral(" MB, workspace 9 MB")), qPrintable(plan));
         QVERIFY2(!plan.contains(QStringLiteral(" 0 B")), qPrintable(plan)); // the data set is not on the device
     }
 
