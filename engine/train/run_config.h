@@ -58,15 +58,14 @@ struct RunConfig {
     std::int64_t memory_limit_mib = 0; ///< what a plan may take; 0: what the machine has free, less a margin
     std::string data_on_device =
         "auto"; ///< the images stay in its memory: auto (a device of its own with room), on, off
-    double tuning_seconds =
-        60; ///< of timing algorithms between the first updates, at most (GPU, train/tuner.h); 0: none
+    double tuning_seconds = 60; ///< of timing algorithms between the first updates, at most (GPU); 0: none
     std::int64_t accumulation = 1;
     double label_smoothing = 0;
     std::string class_weights = "none"; ///< of the loss in training: none, balanced (data/class_balance.h)
-    double validation_share = 0.1;      ///< of the training set, by seed, where the data set has no validation part
-    std::int64_t patience = 0;          ///< early stopping after so many evaluations without a better one; 0: never
-    std::int64_t max_bad_steps = 20;    ///< steps in a row with a non-finite loss or gradient before the run fails
-    bool tensorboard = true;            ///< event files for TensorBoard in the run's folder
+    double validation_share = 0.1;   ///< of the training set, by seed, where the data set has no validation part
+    std::int64_t patience = 0;       ///< early stopping after so many evaluations without a better one; 0: never
+    std::int64_t max_bad_steps = 20; ///< steps in a row with a non-finite loss or gradient before the run fails
+    bool tensorboard = true; ///< event files for TensorBoard in the run's folder
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     AugmentationConfig augmentation;

@@ -22,7 +22,7 @@ double Tuner::seconds_since_start() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-double Tuner::seconds_of_updates() const { return state_.seconds - begin_seconds_ - setup_.backend->tuning().seconds; }
+double Tuner::seconds_of_updates() const { return state_.seconds - begin_seconds_ - spent_; }
 
 /// Seconds of timing in all, by the updates' pace so far.
 double Tuner::budget() const {
@@ -35,7 +35,7 @@ double Tuner::budget() const {
 bool Tuner::is_due() const {
     if (begin_step_ < 0)
         return state_.step > first_step_;
-    return !done_ && seconds_of_updates() >= std::max(slice, setup_.backend->tuning().seconds);
+    return !done_ && seconds_of_updates() >= std::max(slice, spent_);
 }
 
 bool Tuner::work() {
@@ -46,8 +46,10 @@ bool Tuner::work() {
         setup_.first_step_seconds = seconds_since_start();
         return true;
     }
-    const double left = budget() - backend.tuning().seconds;
-    if (left > 0 && backend.tune(std::min(slice, left)))
+    const double left = budget() - spent_;
+    const bool some_are_open = left > 0 && backend.tune(std::min(slice, left));
+    spent_ = backend.tuning().seconds;
+    if (some_are_open)
         return false;
     finish();
     return true;

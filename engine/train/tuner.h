@@ -38,6 +38,7 @@ private:
     std::int64_t first_step_;      ///< updates before this worker's first one
     std::int64_t begin_step_ = -1; ///< updates when timing could begin; below 0: not yet
     double begin_seconds_ = 0;     ///< of the run, then
+    double spent_ = 0;             ///< seconds of timing
     bool done_;
 };
 

@@ -13,6 +13,7 @@
 #include "backends/cuda/peak.h"
 #include "backends/cuda/recording.h"
 #include "backends/cuda/staging.h"
+#include "backends/plugin.h"
 #include "base/error.h"
 
 #include <cstring>
@@ -191,9 +192,8 @@ public:
         auto warnings = planner_.take_warnings();
         if ((was_pageable_ || staging_.was_pageable()) && !std::exchange(pageable_told_, true))
             warnings.emplace_back("The system gives no pinned memory, so copies to and from the GPU are slower (the "
-                                  "results are the same): "
-                                  "if that matters, stop the run, free memory (under WSL2 raise \"memory\" in "
-                                  ".wslconfig) and resume it.");
+                                  "results are the same): if that matters, stop the run, free memory (under WSL2 "
+                                  "raise \"memory\" in .wslconfig) and resume it.");
         return warnings;
     }
 
@@ -229,7 +229,7 @@ BackendDefinition cuda_backend() {
     // Asks nothing of the driver: the definition is made in every process that lists backends.
     return {"cuda",
             "NVIDIA GPU, CUDA " + std::to_string(CUDART_VERSION / 1000) + ", cuDNN " + cudnn::version(),
-            10,
+            plugin_preference,
             [](const BackendOptions& options) { return std::make_unique<CudaBackend>(options); },
             [](const BackendOptions& options) { return available(options.device); },
             descriptions,

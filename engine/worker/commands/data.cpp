@@ -29,9 +29,7 @@ void print_plan(const Json& plan) {
     const auto most = "at most about " + count("largest_batch", "image");
     print_line((plan.at("fits") ? "Batch " + batch + " fits; " + most + ". "
                                 : "As asked for it does not fit (" + most +
-                                      " would); changed as told below it runs in "
-                                      "batches of " +
-                                      batch + ". ") +
+                                      " would); changed as told below it runs in batches of " + batch + ". ") +
                count("epochs", "epoch") + " of " + count("steps_per_epoch", "step") + " on " +
                plan.at("device").get<std::string>() + ".");
     for (const auto& warning : plan.at("warnings"))
