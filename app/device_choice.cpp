@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_choice.h"
 
+#include "engine_words.h"
 #include "report.h"
 
 #include <algorithm>
@@ -56,10 +57,10 @@ void DeviceChoice::take(const Json& probe) {
     // It stays chosen: a card that was pulled, or whose driver is being renewed, comes back.
     const auto known = std::ranges::find(best_.unusable, chosen->second, &DeviceSummary::Unusable::value);
     const QString name = shortened(best_.device);
-    emit told(
-        known == best_.unusable.end()
-            ? tr("The device that was chosen for new runs is not there. They take %1.").arg(name)
-            : tr("%1, chosen for new runs, cannot train now: %2 They take %3.").arg(known->name, known->reason, name));
+    emit told(known == best_.unusable.end()
+                  ? tr("The device that was chosen for new runs is not there. They take %1.").arg(name)
+                  : tr("%1, chosen for new runs, cannot train now: %2 They take %3.")
+                        .arg(known->name, engine_words(known->reason), name));
 }
 
 } // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_summary.h"
 
+#include "engine_words.h"
 #include "format.h"
 #include "json_convert.h"
 #include "report.h"
@@ -102,7 +103,7 @@ DeviceSummary summarize_devices(const Json& probe) {
         summary.precisions = precisions_of(device);
     }
     if (summary.device.isEmpty())
-        summary.line = tr("No device can train here: %1").arg(summary.reason);
+        summary.line = tr("No device can train here: %1").arg(engine_words(summary.reason));
     return summary;
 }
 

@@ -2,6 +2,7 @@
 #include "machine_menu.h"
 
 #include "device_choice.h"
+#include "engine_words.h"
 #include "machine_dialog.h"
 #include "theme.h"
 
@@ -105,7 +106,7 @@ void MachineMenu::add_unusable(const DeviceSummary::Unusable& device) {
     auto* column = new QVBoxLayout(words);
     column->setContentsMargins(name_inset, 4, heading_inset, 4);
     column->setSpacing(1);
-    for (const auto& [text, size] : {std::pair{device.name, ""}, {device.reason, "small"}}) {
+    for (const auto& [text, size] : {std::pair{device.name, ""}, {engine_words(device.reason), "small"}}) {
         auto* label = new QLabel(text);
         label->setTextFormat(Qt::PlainText);
         label->setProperty("tone", "hint");
@@ -115,7 +116,7 @@ void MachineMenu::add_unusable(const DeviceSummary::Unusable& device) {
         column->addWidget(label);
     }
     auto* action = new QWidgetAction(this);
-    action->setText(QStringLiteral("%1: %2").arg(device.name, device.reason)); // for screen readers
+    action->setText(QStringLiteral("%1: %2").arg(device.name, engine_words(device.reason))); // for screen readers
     action->setObjectName(QStringLiteral("device-") + device.value);
     action->setDefaultWidget(words);
     action->setEnabled(false);

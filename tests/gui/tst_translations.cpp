@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The translations themselves: whole, faithful in what programs read in them, and of everything that the window says.
+#include "device_summary.h"
 #include "engine_words.h"
 #include "language.h"
 #include "run_model.h"
@@ -154,6 +155,14 @@ private slots:
         const QString error = QStringLiteral("There is no folder /nowhere.");
         QCOMPARE(engine_words(error), error);
         QVERIFY(engine_words({}).isEmpty());
+    }
+
+    void why_no_device_can_train_is_told_in_chinese() {
+        install_language(Language::chinese);
+        const Json gpu{
+            {"backend", "cuda"}, {"name", "GPU"}, {"usable", false}, {"reason", "No NVIDIA driver is installed."}};
+        const QString line = summarize_devices({{"devices", Json::array({gpu})}}).line;
+        QVERIFY2(line.contains(QStringLiteral("没有安装 NVIDIA 驱动程序。")), qPrintable(line));
     }
 
     void why_a_run_was_made_smaller_is_told_in_chinese() {
